@@ -1,0 +1,162 @@
+// Package fault is the one table of user-facing error codes: what each means,
+// its exit code and HTTP status, whether trying again can help. Help texts,
+// the manifest, the docs and every surface's errors are made from it. It uses
+// the standard library only and knows nothing of what can fail.
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code is a stable name that a program may switch on. Codes are never renamed.
+type Code string
+
+// The codes. Each has a row in the table below.
+const (
+	Usage            Code = "usage"
+	InvalidValue     Code = "invalid_value"
+	InvalidState     Code = "invalid_state"
+	Ambiguous        Code = "ambiguous_recording"
+	NoStep           Code = "no_step"
+	NotFound         Code = "recording_not_found"
+	StartFailed      Code = "start_failed"
+	MissingTool      Code = "missing_tool"
+	DisplayFailed    Code = "display_failed"
+	BrowserFailed    Code = "browser_failed"
+	CaptureFailed    Code = "capture_failed"
+	StartTimeout     Code = "start_timeout"
+	DiskFull         Code = "disk_full"
+	StateUnwritable  Code = "state_unwritable"
+	StateCorrupt     Code = "state_corrupt"
+	SupervisorFailed Code = "supervisor_failed"
+	StopTimeout      Code = "stop_timeout"
+	NoFrames         Code = "no_frames"
+	FinalizeFailed   Code = "finalize_failed"
+	VerifyFailed     Code = "verify_failed"
+	PublishFailed    Code = "publish_failed"
+	CleanupFailed    Code = "cleanup_failed"
+	DoctorFailed     Code = "doctor_failed"
+	Internal         Code = "internal"
+)
+
+// Exit codes of the command line.
+const (
+	ExitOK       = 0
+	ExitUsage    = 2
+	ExitFailed   = 4
+	ExitNotFound = 20
+)
+
+// Row is what is known of a code.
+type Row struct {
+	Code      Code   `json:"code"`
+	Exit      int    `json:"exitCode"`
+	HTTP      int    `json:"httpStatus"`
+	Retryable bool   `json:"retryable"`
+	Meaning   string `json:"meaning"`
+}
+
+// Table lists every code, in the order of the docs.
+func Table() []Row {
+	return []Row{
+		{Usage, ExitUsage, 400, false, "The command line can't be understood: an unknown, repeated or valueless flag, an unknown command, an extra argument."},
+		{InvalidValue, ExitUsage, 422, false, "A flag or an argument has a value that is not allowed."},
+		{InvalidState, ExitUsage, 409, false, "The recording is not in a state in which this can be done."},
+		{Ambiguous, ExitUsage, 409, false, "Several recordings run and none was named."},
+		{NoStep, ExitUsage, 409, false, "A result was given before any step."},
+		{NotFound, ExitNotFound, 404, false, "There is no such recording on this machine."},
+		{StartFailed, ExitFailed, 500, true, "The recording could not be started."},
+		{MissingTool, ExitFailed, 500, false, "A program that is needed is not installed."},
+		{DisplayFailed, ExitFailed, 500, true, "The display could not be started or reached."},
+		{BrowserFailed, ExitFailed, 500, true, "The browser could not be started or the page not opened."},
+		{CaptureFailed, ExitFailed, 500, true, "The capture gave no frame."},
+		{StartTimeout, ExitFailed, 504, true, "The start took longer than --startup-timeout."},
+		{DiskFull, ExitFailed, 507, true, "There is too little free space where recordings are kept."},
+		{StateUnwritable, ExitFailed, 500, false, "The directory of the recordings can't be written."},
+		{StateCorrupt, ExitFailed, 500, false, "A recording's state file can't be read."},
+		{SupervisorFailed, ExitFailed, 500, true, "The recording's supervisor could not be started or died again and again."},
+		{StopTimeout, ExitFailed, 504, true, "Nothing moved for the time that --timeout allows; the recording is kept."},
+		{NoFrames, ExitFailed, 500, false, "The recording holds no frame that can be decoded."},
+		{FinalizeFailed, ExitFailed, 500, true, "The film could not be put together; the recorded segments are kept."},
+		{VerifyFailed, ExitFailed, 500, false, "The film does not hold what was captured; the recorded segments are kept."},
+		{PublishFailed, ExitFailed, 502, true, "The film is verified and kept here, but it could not be published; stop again publishes it."},
+		{CleanupFailed, ExitFailed, 500, true, "The film is safe, but something that belonged to the recording could not be removed."},
+		{DoctorFailed, ExitFailed, 500, false, "A recording would not work on this machine."},
+		{Internal, ExitFailed, 500, false, "A fault of Proofreel's own."},
+	}
+}
+
+// Lookup gives the row of a code; a code without one is Internal's.
+func Lookup(c Code) Row {
+	rows := Table()
+	for _, r := range rows {
+		if r.Code == c {
+			return r
+		}
+	}
+	return rows[len(rows)-1]
+}
+
+// Effect says what a command changed in the world.
+type Effect string
+
+// The effects, as the contract names them.
+const (
+	EffectNone             Effect = "none"
+	EffectRecordingStarted Effect = "recording-started"
+	EffectEventRecorded    Effect = "event-recorded"
+	EffectProofSaved       Effect = "proof-saved"
+	EffectProofPublished   Effect = "proof-published"
+	EffectStartUncertain   Effect = "start-uncertain"
+	EffectFinalizePartial  Effect = "finalize-partial"
+)
+
+// Error is an error for the user: what is wrong, and how to mend it. It never
+// holds a secret.
+type Error struct {
+	Code     Code   `json:"code"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint"`
+	Artifact string `json:"artifact,omitempty"` // a file that is safe in spite of the error
+	Effect   Effect `json:"effect,omitempty"`   // what was changed; empty: none
+	Err      error  `json:"-"`                  // the cause
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// New makes an error for the user.
+func New(code Code, hint, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Wrap makes an error for the user from its cause, whose text follows the
+// message.
+func Wrap(err error, code Code, hint, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Hint: hint, Err: err}
+}
+
+// WithEffect gives a copy of the error that says what was changed.
+func (e *Error) WithEffect(f Effect) *Error {
+	c := *e
+	c.Effect = f
+	return &c
+}
+
+// WithArtifact gives a copy of the error that names a file which is safe.
+func (e *Error) WithArtifact(path string) *Error {
+	c := *e
+	c.Artifact = path
+	return &c
+}
+
+// As gives err as an error for the user. One that is none becomes Internal.
+func As(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return Wrap(err, Internal, "This should not happen: please report it with the text of this error.", "unexpected")
+}
