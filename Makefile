@@ -1,0 +1,52 @@
+# Proofreel. "make help" lists the targets.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+export PATH := $(CURDIR)/bin:$(CURDIR)/.tools/bin:$(PATH)
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: install-deps
+install-deps: ## Install what is missing: ffmpeg, Xvfb, openbox, Chromium, fonts, agent-browser
+	@scripts/install-deps.sh
+
+.PHONY: build
+build: ## Build bin/proofreel
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/proofreel ./cmd/proofreel
+
+.PHONY: demo
+demo: install-deps build ## Film the test rig from start to verified MP4; the film is in demo/
+	@scripts/demo.sh
+
+.PHONY: test
+test: install-deps build ## Install, build, vet and run all tests
+	@scripts/test.sh
+
+.PHONY: test-race
+test-race: install-deps build ## The same with the race detector (needs a C compiler)
+	@CGO_ENABLED=1 scripts/test.sh -race
+
+.PHONY: lint
+lint: ## Check style and layers with golangci-lint
+	$(GO) tool -modfile=tools/go.mod golangci-lint run
+
+.PHONY: bench
+bench: install-deps bench-quality ## Measure: encode profiles, then the Go benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./internal/...
+
+.PHONY: bench-quality
+bench-quality: install-deps ## Compare encode profiles on small text and coloured edges
+	$(GO) run ./bench/quality
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz test for FUZZTIME (10s) each
+	@scripts/fuzz.sh
+
+.PHONY: clean
+clean: ## Remove what was built, and the demo's films
+	rm -rf bin demo bench/out
