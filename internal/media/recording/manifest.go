@@ -174,19 +174,19 @@ const (
 
 // Film is the verified film.
 type Film struct {
-	Path        string        `json:"path"`
-	Bytes       int64         `json:"bytes"`
-	SHA256      string        `json:"sha256"`
-	Width       int           `json:"width"`
-	Height      int           `json:"height"`
-	FPS         int           `json:"fps"`
-	Rate        string        `json:"rate"`
-	Frames      int64         `json:"frames"`   // samples in the file
-	Captured    int64         `json:"captured"` // of these, frames that were encoded; the rest repeat
-	Duration    time.Duration `json:"durationNs"`
-	Verdict     Verdict       `json:"verdict"`
-	VerdictWhy  []string      `json:"verdictWhy"`
-	DroppedHere int64         `json:"dropped"`
+	Path       string        `json:"path"`
+	Bytes      int64         `json:"bytes"`
+	SHA256     string        `json:"sha256"`
+	Width      int           `json:"width"`
+	Height     int           `json:"height"`
+	FPS        int           `json:"fps"`
+	Rate       string        `json:"rate"`
+	Frames     int64         `json:"frames"`   // samples in the file
+	Captured   int64         `json:"captured"` // of these, frames that were encoded; the rest repeat
+	Duration   time.Duration `json:"durationNs"`
+	Verdict    Verdict       `json:"verdict"`
+	VerdictWhy []string      `json:"verdictWhy"`
+	Dropped    int64         `json:"dropped"`
 }
 
 // Published says where the film went.

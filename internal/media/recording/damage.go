@@ -1,0 +1,115 @@
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// Kinds of incidents that the recorder itself notes; an engine's events have
+// kinds of their own.
+const (
+	IncidentGap     = "gap"
+	IncidentDied    = "process_died"
+	IncidentDisk    = "disk"
+	IncidentBad     = "bad_segment"
+	IncidentLimit   = "limit"
+	IncidentDropped = "dropped"
+)
+
+// Rect is a rectangle of the screen in pixels.
+type Rect struct{ X, Y, W, H int }
+
+// Damage is one entry of the damage log: at At, the rectangles changed.
+type Damage struct {
+	At    time.Duration
+	Rects []Rect
+}
+
+// damageLine is how an entry looks on disk: short, since an animated page
+// makes sixty a second.
+type damageLine struct {
+	T int64    `json:"t"` // milliseconds since the epoch
+	R [][4]int `json:"r"` // x, y, width, height
+}
+
+// DamageLog is the damage log that is being written. Entries reach the file
+// within a second, or with Close.
+type DamageLog struct {
+	mu    sync.Mutex
+	f     *os.File
+	w     *bufio.Writer
+	flush time.Time
+}
+
+// CreateDamage begins the damage log.
+func (d *Dir) CreateDamage() (*DamageLog, error) {
+	f, err := os.OpenFile(d.DamagePath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("begin the damage log: %w", err)
+	}
+	return &DamageLog{f: f, w: bufio.NewWriter(f)}, nil
+}
+
+// Add appends an entry.
+func (l *DamageLog) Add(at time.Duration, rects []Rect) error {
+	line := damageLine{T: at.Milliseconds(), R: make([][4]int, len(rects))}
+	for i, r := range rects {
+		line.R[i] = [4]int{r.X, r.Y, r.W, r.H}
+	}
+	raw, err := json.Marshal(line)
+	if err != nil {
+		return fmt.Errorf("encode damage: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.w.Write(append(raw, '\n')) // a bufio.Writer keeps its error for Flush
+	if now := time.Now(); now.Sub(l.flush) > time.Second {
+		l.flush = now
+		if err := l.w.Flush(); err != nil {
+			return fmt.Errorf("write the damage log: %w", err)
+		}
+	}
+	return nil
+}
+
+// Close writes what is left.
+func (l *DamageLog) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := errors.Join(l.w.Flush(), l.f.Close()); err != nil {
+		return fmt.Errorf("end the damage log: %w", err)
+	}
+	return nil
+}
+
+// DamageEntries reads the damage log. Lines that can't be read (a writer was
+// killed in mid-line) are left out. Without a log there are none.
+func (d *Dir) DamageEntries() ([]Damage, error) {
+	raw, err := os.ReadFile(d.DamagePath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the damage log: %w", err)
+	}
+	var out []Damage
+	for _, line := range bytes.Split(raw, []byte{'\n'}) {
+		var l damageLine
+		if len(line) == 0 || json.Unmarshal(line, &l) != nil {
+			continue
+		}
+		e := Damage{At: time.Duration(l.T) * time.Millisecond}
+		for _, r := range l.R {
+			e.Rects = append(e.Rects, Rect{r[0], r[1], r[2], r[3]})
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}

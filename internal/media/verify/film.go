@@ -1,0 +1,137 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/proofreel/proofreel/internal/host/proc"
+	"github.com/proofreel/proofreel/internal/media/ffmpeg"
+	"github.com/proofreel/proofreel/internal/media/mp4"
+)
+
+// Want is what a film must be.
+type Want struct {
+	Width, Height, FPS int
+	CFR                bool
+	Samples            int
+	Ticks              int64 // length
+}
+
+// MismatchError says that a film is not what was captured.
+type MismatchError struct {
+	What      string
+	Got, Want any
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("the film's %s is %v, not %v", e.What, e.Got, e.Want)
+}
+
+// edge is how much of a film's beginning and end is decoded from the finished
+// file. Every recorded frame was decoded from its segment before; this shows
+// that the file as a whole is put together right.
+const edge = 2 * time.Second
+
+// Film checks a finished film: its index against want, and that its first and
+// its last frame come out of a decoder. It takes the same time for a long film
+// as for a short one, but for reading its index.
+func (dec Decoder) Film(ctx context.Context, path string, want Want) error {
+	info, err := mp4.Inspect(path)
+	if err != nil {
+		return fmt.Errorf("read the film's index: %w", err)
+	}
+	if err := compare(info, want); err != nil {
+		return err
+	}
+	length := time.Duration(want.Ticks) * time.Second / time.Duration(want.FPS)
+	if err := dec.stretch(ctx, path, 0, edge); err != nil {
+		return fmt.Errorf("decode the film's beginning: %w", err)
+	}
+	if length <= edge {
+		return nil
+	}
+	if err := dec.stretch(ctx, path, length-edge/2, 0); err != nil {
+		return fmt.Errorf("decode the film's end: %w", err)
+	}
+	return nil
+}
+
+func compare(info mp4.Info, want Want) error {
+	checks := []struct {
+		what      string
+		got, want any
+	}{
+		{"index before its media", info.MoovBeforeMdat, true},
+		{"number of tracks", info.Tracks, 1},
+		{"width", info.Width, want.Width},
+		{"height", info.Height, want.Height},
+		{"number of frames", info.Samples, want.Samples},
+		{"length in ticks", info.Duration.Num * int64(want.FPS), want.Ticks * info.Duration.Den},
+		{"colour primaries", info.Colour.Primaries, 1},
+		{"colour transfer", info.Colour.Transfer, 1},
+		{"colour matrix", info.Colour.Matrix, 1},
+		{"full range", info.Colour.FullRange, false},
+		{"first frame is a keyframe", len(info.Keyframes) > 0 && info.Keyframes[0] == 0, true},
+	}
+	if want.CFR {
+		checks = append(checks, struct {
+			what      string
+			got, want any
+		}{"frame durations are equal", info.Deltas.Equal, true})
+	}
+	for _, c := range checks {
+		if c.got != c.want {
+			return &MismatchError{c.what, c.got, c.want}
+		}
+	}
+	return nil
+}
+
+// stretch decodes from a time on, for a length (0: to the end), and wants at
+// least one frame and no complaint.
+func (dec Decoder) stretch(ctx context.Context, path string, from, length time.Duration) error {
+	args := []string{"-hide_banner", "-nostdin", "-v", "error", "-progress", "pipe:1", "-nostats", "-err_detect", "explode"}
+	if from > 0 {
+		args = append(args, "-ss", fmt.Sprintf("%.6f", from.Seconds()))
+	}
+	args = append(args, "-i", path)
+	if length > 0 {
+		args = append(args, "-t", fmt.Sprintf("%.6f", length.Seconds()))
+	}
+	args = append(args, "-fps_mode", "passthrough", "-f", "null", "-")
+	out, in, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("make the decoder's pipe: %w", err)
+	}
+	defer func() { _ = out.Close() }()
+	tail := ffmpeg.NewTail(10)
+	child, err := dec.Spawn.Start(proc.Command{Role: "verifier", Path: dec.FFmpeg, Args: args, Stdout: in, Stderr: tail})
+	_ = in.Close()
+	if err != nil {
+		return err
+	}
+	frames := int64(0)
+	read := make(chan error, 1)
+	go func() {
+		read <- ffmpeg.ReadProgress(out, func(p ffmpeg.Progress) { frames = p.Frame })
+	}()
+	if child.Stop(ctx, unix.Signal(0), patience, nil) {
+		return errors.New("the decoder hung")
+	}
+	rerr := <-read
+	if t := tail.String(); t != "" {
+		return errors.New(t)
+	}
+	if err := errors.Join(child.Err(), rerr); err != nil {
+		return err
+	}
+	if frames == 0 {
+		return errors.New("no frame came out")
+	}
+	return nil
+}
