@@ -48,10 +48,14 @@ agent_browser_is_there() {
   [ "$found" = "agent-browser $agent_browser_version" ]
 }
 
-# as_root gives the words to put before a command that needs root.
+# find_root sets as_root to the words before a command that needs root; none
+# when this user can get no rights without a password.
 find_root() {
+  local keep=http_proxy,https_proxy,no_proxy,HTTP_PROXY,HTTPS_PROXY,NO_PROXY,NODE_EXTRA_CA_CERTS
   if [ "$(id -u)" = 0 ]; then
     as_root=(env)
+  elif have sudo && sudo -n "--preserve-env=$keep" true 2>/dev/null; then
+    as_root=(sudo -n "--preserve-env=$keep" env)
   elif have sudo && sudo -n true 2>/dev/null; then
     as_root=(sudo -n env)
   else
