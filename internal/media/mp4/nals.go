@@ -1,0 +1,70 @@
+package mp4
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/proofreel/proofreel/internal/media/h264"
+)
+
+// checkNALs follows the NAL lengths of a sample, which must end where the
+// sample does, and tells whether it holds an IDR slice.
+func checkNALs(r io.ReaderAt, off, size int64) (key bool, err error) {
+	var h [minSample]byte
+	slices := 0
+	for end := off + size; off < end; {
+		if end-off < minSample {
+			return false, fmt.Errorf("%d bytes left where a NAL unit was due", end-off)
+		}
+		if err := readFull(r, h[:], off); err != nil {
+			return false, err
+		}
+		n := int64(binary.BigEndian.Uint32(h[:]))
+		if n == 0 || n > end-off-4 {
+			return false, fmt.Errorf("NAL length %d with %d bytes left", n, end-off-4)
+		}
+		switch h264.Type(h[4:]) {
+		case h264.TypeIDR:
+			key = true
+			slices++
+		case h264.TypeSlice:
+			slices++
+		}
+		off += 4 + n
+	}
+	if slices == 0 {
+		return false, errors.New("no slice")
+	}
+	return key, nil
+}
+
+// readAhead serves small reads that move forward from one large one.
+type readAhead struct {
+	r    io.ReaderAt
+	size int64
+	buf  []byte
+	at   int64
+}
+
+const readAheadSize = 64 << 10
+
+func (a *readAhead) ReadAt(b []byte, off int64) (int, error) {
+	if off < a.at || off+int64(len(b)) > a.at+int64(len(a.buf)) {
+		n := max(min(readAheadSize, a.size-off), 0)
+		if int64(cap(a.buf)) < n {
+			a.buf = make([]byte, n)
+		}
+		a.buf, a.at = a.buf[:n], off
+		if err := readFull(a.r, a.buf, off); err != nil {
+			a.buf = a.buf[:0]
+			return 0, err
+		}
+	}
+	n := copy(b, a.buf[off-a.at:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
