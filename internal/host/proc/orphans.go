@@ -47,19 +47,50 @@ const MarkerName = "PROOFREEL_OWNER"
 // Marked lists the processes of this user, other than the caller, that carry
 // the marker MarkerName=value in their environment. Processes that wiped
 // their environment are not found: see Descendants.
-func Marked(value string) []Identity {
-	want := []byte(MarkerName + "=" + value)
+func Marked(value string) []Identity { return WithEnv(MarkerName + "=" + value) }
+
+// WithEnv lists the processes of this user, other than the caller, whose
+// environment (as it was when their program was started) holds every one of
+// the given NAME=VALUE pairs.
+func WithEnv(pairs ...string) []Identity {
+	return matching("environ", func(environ []byte) bool {
+		for _, p := range pairs {
+			if !hasVar(environ, []byte(p)) {
+				return false
+			}
+		}
+		return len(pairs) > 0
+	})
+}
+
+// WithArgument lists the processes, other than the caller, that were started
+// with this exact argument. Programs that rewrite their command line into one
+// string (Chromium's zygotes do) are found too.
+func WithArgument(arg string) []Identity {
+	return matching("cmdline", func(cmdline []byte) bool {
+		if hasVar(cmdline, []byte(arg)) {
+			return true
+		}
+		line := append(append([]byte{' '}, bytes.TrimRight(cmdline, "\x00")...), ' ')
+		return bytes.Contains(line, []byte(" "+arg+" "))
+	})
+}
+
+// matching lists the processes whose file of that name under /proc/PID is
+// accepted.
+func matching(file string, accept func([]byte) bool) []Identity {
 	self := os.Getpid()
 	var out []Identity
 	for _, pid := range pids() {
 		if pid == self {
 			continue
 		}
-		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-		if err != nil || !hasVar(env, want) {
+		id, err := Of(pid) // before the file is read: what was read is of this process
+		if err != nil {
 			continue
 		}
-		if id, err := Of(pid); err == nil && id.Alive() {
+		raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + file)
+		if err == nil && accept(raw) && id.Alive() {
 			out = append(out, id)
 		}
 	}
