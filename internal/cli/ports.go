@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/proofreel/proofreel/internal/record/doctor"
+	"github.com/proofreel/proofreel/internal/record/supervisor"
+)
+
+// Recorder does what the commands about recordings ask for. An empty id means
+// the only recording that runs.
+type Recorder interface {
+	Start(ctx context.Context, o supervisor.StartOptions) (supervisor.StartResult, error)
+	Status(ctx context.Context, id string) (supervisor.StatusResult, error)
+	Stop(ctx context.Context, id string, o supervisor.StopOptions) (supervisor.Stopped, error)
+	Recover(ctx context.Context, id string, o supervisor.StopOptions) (supervisor.Stopped, error)
+	Step(ctx context.Context, id, text string) (supervisor.EventResult, error)
+	Result(ctx context.Context, id string, pass bool, text string) (supervisor.EventResult, error)
+	List(ctx context.Context) (supervisor.ListResult, error)
+	Discard(ctx context.Context, id string) (supervisor.DiscardResult, error)
+	Prune(ctx context.Context, olderThan time.Duration) (supervisor.PruneResult, error)
+	Supervise(ctx context.Context, dir string) error // in the process that start detaches
+	Finish(ctx context.Context, dir string) error    // in the one that takes over from a dead supervisor
+}
+
+// Deps is what the commands work with.
+type Deps struct {
+	// Open gives the recorder. It is called only once the whole command line
+	// is known to be right, so that a wrong one has no effect.
+	Open func() (Recorder, error)
+	// Doctor checks the machine.
+	Doctor func(ctx context.Context) (doctor.Report, error)
+	// ParsePublish checks that this version can publish to a target, and gives
+	// the target in a form that means the same in every directory.
+	ParsePublish func(target string) (string, error)
+	// Getenv reads the environment.
+	Getenv func(name string) string
+	// Wait sleeps, or returns the context's error.
+	Wait func(ctx context.Context, d time.Duration) error
+	// Version is this program's.
+	Version string
+}

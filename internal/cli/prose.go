@@ -1,0 +1,47 @@
+package cli
+
+import "github.com/proofreel/proofreel/internal/fault"
+
+// prose is the part of the manifest that no code can know.
+func prose() Manifest {
+	return Manifest{
+		Summary: "Records what an agent does on a screen and gives one verified MP4 as proof.",
+		Workflow: []Step{
+			{"proofreel doctor", "Once on a new machine: says what is missing and how to install it."},
+			{"proofreel start --url URL", "Starts a screen, a browser and the recording. Keep data.recordingId and data.agentBrowserCommand."},
+			{`proofreel step "Open the settings"`, "Before each thing that is to be shown."},
+			{"AGENT-BROWSER-COMMAND click ...", "Do it: put the arguments of data.agentBrowserCommand before every browser action."},
+			{`proofreel result pass "The settings are open"`, "After it: pass or fail, and what was seen."},
+			{"proofreel status", "At any time: frames, seconds, and whether all is well."},
+			{"proofreel stop", "Ends the recording. data.path is the verified film, data.url its link when it was published; data.verdict says whether anything is missing."},
+		},
+		Prerequisites: []string{
+			"Linux. This version films X11 displays only.",
+			"ffmpeg with x11grab and libx264; Xvfb and openbox for an own display.",
+			"agent-browser or Chromium, unless --browser none.",
+			"proofreel doctor checks all of it and says what to install.",
+		},
+		Rules: []string{
+			"Nothing updates itself, and nothing is installed or fetched behind your back.",
+			"On success stdout holds exactly one JSON object and stderr is empty, except that stop and recover report progress there, one JSON object a line.",
+			"On failure stdout is empty and the last line of stderr is one JSON object with error.code, error.message, error.hint and error.retryable.",
+			"Wrong flags and values exit with 2 and have no effect.",
+			"A recording goes on when the program that started it ends. It ends with stop, at --max-duration, or with the process of --until-pid.",
+			"stop may be repeated, also from several places at once: the answer is the same and there is one film.",
+		},
+		Environment: []Environment{
+			{"PROOFREEL_OUTPUT", "Default of --output."},
+			{"PROOFREEL_RECORDING", "The recording that is meant when none is named."},
+			{"PROOFREEL_HOME", "Where recordings are kept; else proofreel in the user's state directory."},
+			{"PROOFREEL_FFMPEG", "The ffmpeg program; else the one on PATH."},
+			{"UPLOADS_WORKSPACE", "Default of --uploads-workspace."},
+			{"NO_COLOR", "Words without colours on a terminal."},
+		},
+		ExitCodes: []ExitCode{
+			{fault.ExitOK, "Done."},
+			{fault.ExitUsage, "The caller's mistake: a command, a flag, a value, or a recording that is not in the right state. Nothing was changed."},
+			{fault.ExitFailed, "It failed. error.hint says how to go on, error.artifact names a film that is safe."},
+			{fault.ExitNotFound, "There is no such recording on this machine."},
+		},
+	}
+}
