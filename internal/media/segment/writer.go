@@ -177,3 +177,8 @@ func (w *Writer) Finish() error {
 func Length(ticks int64, fps int) time.Duration {
 	return time.Duration(ticks * int64(time.Second) / int64(fps))
 }
+
+// Ticks is how many ticks it takes to fill a length of time.
+func Ticks(length time.Duration, fps int) int64 {
+	return (int64(length)*int64(fps) + int64(time.Second) - 1) / int64(time.Second)
+}

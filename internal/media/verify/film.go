@@ -35,7 +35,7 @@ func (e *MismatchError) Error() string {
 // edge is how much of a film's beginning and end is decoded from the finished
 // file. Every recorded frame was decoded from its segment before; this shows
 // that the file as a whole is put together right.
-const edge = 2 * time.Second
+const edge = time.Second
 
 // Film checks a finished film: its index against want, and that its first and
 // its last frame come out of a decoder. It takes the same time for a long film

@@ -22,7 +22,7 @@ import (
 
 // niceness of the decoder: it may lag behind while the machine is busy, and
 // catches up when it is not.
-const niceness = 15
+const niceness = 10
 
 // patience is for how long a decoder that was given everything may show no
 // movement before it is taken for hung.

@@ -245,8 +245,7 @@ func (r *Recorder) Ended() *recording.Stop {
 
 // EndAt fixes the film's end and tells the capture to end. It does not wait.
 func (r *Recorder) EndAt(at time.Duration) {
-	ns := int64(time.Second) / int64(r.cfg.Capture.FPS)
-	r.take.endAt((int64(at) + ns - 1) / ns)
+	r.take.endAt(segment.Ticks(at, r.cfg.Capture.FPS))
 	r.cancel()
 }
 

@@ -1,0 +1,17 @@
+package supervisor
+
+import (
+	"github.com/proofreel/proofreel/internal/fault"
+	"github.com/proofreel/proofreel/internal/record/capture"
+	"github.com/proofreel/proofreel/internal/record/capture/grab"
+)
+
+// enginesFor lists the capture engines to try, in order.
+func enginesFor(name string) ([]capture.Engine, error) {
+	switch name {
+	case "", "auto", grab.Name:
+		return []capture.Engine{&grab.Engine{}}, nil
+	default:
+		return nil, fault.New(fault.InvalidValue, "Use --engine auto.", "there is no capture engine %q", name)
+	}
+}
