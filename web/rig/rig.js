@@ -194,7 +194,7 @@
     step(now) {
       const canvas = $("full"), c = canvas.getContext("2d"), image = full.image ||= c.createImageData(canvas.width, canvas.height);
       const words = new Uint32Array(image.data.buffer);
-      for (let i = 0; i < words.length; i++) words[i] = 0xff000000 | random() * 0x1000000;
+      for (let i = 0; i < words.length; i++) words[i] = 0xffa0a0a0 + (random() * 0x1000000 & 0x5f5f5f);
       c.putImageData(image, 0, 0);
       every(full, period(), now);
       return true;
@@ -231,9 +231,9 @@
         const p = document.createElement("p");
         p.style.fontSize = `${size}px`;
         p.className = mono ? "mono" : "";
-        p.dataset.probe = `text-${size}${mono ? "-mono" : ""}`;
         p.innerHTML = `<b>${size} px</b><span></span>`;
         p.lastChild.textContent = LINES[mono ? 1 : 0];
+        p.lastChild.dataset.probe = `text-${size}${mono ? "-mono" : ""}`;
         $("ladder").append(p);
       }
     }
