@@ -1,0 +1,183 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/proofreel/proofreel/internal/host/proc"
+)
+
+// closePatience is how long a browser that is asked to end may do nothing.
+const closePatience = 3 * time.Second
+
+// startAgentBrowser starts agent-browser's daemon with a headed browser and
+// opens the page; `open` does all of it and waits for the load event.
+//
+// The browser starts with an empty data: page. With none it would open its
+// "New Tab" page, beside which agent-browser opens a second tab; with
+// about:blank the keyboard's focus would be in the address bar. In headed mode
+// agent-browser sets no viewport: the page has the window's.
+func (b *Browser) startAgentBrowser(ctx context.Context, o Options) error {
+	name := randomName()
+	b.command = []string{"agent-browser", "--namespace", name, "--session", name}
+	b.left.Command = b.command
+	run := namespaceDir(b.env, name)
+	if err := os.WriteFile(runFile(o.Dir), []byte(run), 0o600); err != nil {
+		return &StartError{Kind: b.kind, Err: fmt.Errorf("remember where agent-browser keeps its sockets: %w", err)}
+	}
+	args := append([]string{"data:,"}, flags(o, asRoot())...)
+	if asRoot() {
+		b.note = noSandbox
+	}
+	cli := append(b.command[1:len(b.command):len(b.command)],
+		"--json", "--headed", "--idle-timeout", "0", "--profile", b.Profile(), "--args", strings.Join(args, "\n"))
+	if o.Resolved.Browser != "" && variable(b.env, "AGENT_BROWSER_EXECUTABLE_PATH") == "" {
+		cli = append(cli, "--executable-path", o.Resolved.Browser)
+	}
+	if strings.HasPrefix(o.URL, "file:") {
+		cli = append(cli, "--allow-file-access")
+	}
+	out, err := b.runCLI(ctx, append(cli, "open", o.URL))
+	if err != nil {
+		return &StartError{Kind: b.kind, Err: err, Tail: explain(out), Hint: agentBrowserHint(out)}
+	}
+	return b.findRoots(run, name)
+}
+
+// findRoots names the daemon and the browser that it started.
+func (b *Browser) findRoots(run, name string) error {
+	daemon, err := daemonOf(run, name)
+	if err != nil {
+		return &StartError{Kind: b.kind, Err: err}
+	}
+	b.left.Roots = []proc.Identity{daemon}
+	for _, id := range proc.Descendants(daemon) {
+		if st, err := id.Stat(); err == nil && st.PPID == daemon.PID {
+			b.left.Roots = append(b.left.Roots, id)
+			return nil
+		}
+	}
+	return &StartError{Kind: b.kind, Err: errors.New("the daemon runs without a browser")}
+}
+
+// runCLI runs agent-browser's command line and gives what it printed. Its
+// output goes to a file: the daemon that it leaves behind may hold a pipe open.
+func (b *Browser) runCLI(ctx context.Context, args []string) (string, error) {
+	log, err := os.CreateTemp(b.left.Dir, "agent-browser-*.log")
+	if err != nil {
+		return "", fmt.Errorf("make the log of agent-browser: %w", err)
+	}
+	defer func() {
+		_ = log.Close()
+		_ = os.Remove(log.Name())
+	}()
+	c, err := b.spawn.Start(proc.Command{Role: "agent-browser", Path: b.path, Args: args, Env: b.env, Dir: b.left.Dir, Stdout: log, Stderr: log})
+	if err != nil {
+		return "", err
+	}
+	select {
+	case <-c.Done():
+	case <-ctx.Done():
+		c.Kill()
+		return "", context.Cause(ctx)
+	}
+	raw, err := os.ReadFile(log.Name())
+	if err != nil {
+		return "", fmt.Errorf("read the log of agent-browser: %w", err)
+	}
+	if err := c.Err(); err != nil {
+		return string(raw), fmt.Errorf("agent-browser: %w", err)
+	}
+	return string(raw), nil
+}
+
+// explain takes the message out of what agent-browser printed: a line of JSON
+// with its error, or whatever it was.
+func explain(out string) string {
+	for line := range strings.Lines(out) {
+		var answer struct {
+			Error string `json:"error"`
+		}
+		if json.Unmarshal([]byte(line), &answer) == nil && answer.Error != "" {
+			return answer.Error
+		}
+	}
+	const most = 2000
+	out = strings.TrimSpace(out)
+	return out[max(0, len(out)-most):]
+}
+
+func agentBrowserHint(out string) string {
+	switch {
+	case strings.Contains(out, "sandbox"):
+		return "The browser's sandbox does not work here: allow unprivileged user namespaces, or install the browser with its setuid helper."
+	case strings.Contains(out, "ERR_"):
+		return "See whether the address is right and its server runs."
+	case strings.Contains(out, "not found"):
+		return "Install a browser with: agent-browser install"
+	default:
+		return "See what is wrong with: agent-browser doctor"
+	}
+}
+
+func (b *Browser) closeAgentBrowser(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, closePatience)
+	defer cancel()
+	if len(b.left.Roots) == 0 || !b.left.Roots[0].Alive() {
+		return // `close` would start a daemon to close it
+	}
+	if out, err := b.runCLI(ctx, append(b.command[1:len(b.command):len(b.command)], "--json", "close")); err != nil {
+		b.log.Debug("agent-browser did not close", "err", err, "out", explain(out))
+	}
+}
+
+// namespaceDir is where agent-browser 0.41 keeps a namespace's sockets: found
+// by trial with each of the variables.
+func namespaceDir(env []string, namespace string) string {
+	base := filepath.Join(variable(env, "HOME"), ".agent-browser")
+	if dir := variable(env, "AGENT_BROWSER_SOCKET_DIR"); dir != "" {
+		base = dir
+	} else if dir := variable(env, "XDG_RUNTIME_DIR"); dir != "" {
+		base = filepath.Join(dir, "agent-browser")
+	}
+	return filepath.Join(base, "namespaces", namespace)
+}
+
+// daemonOf names the daemon whose PID is noted in the namespace's directory.
+// The PID is checked by the environment that agent-browser gives its daemon.
+func daemonOf(namespaceDir, name string) (proc.Identity, error) {
+	raw, err := os.ReadFile(filepath.Join(namespaceDir, "run", name+".pid"))
+	if err != nil {
+		return proc.Identity{}, fmt.Errorf("find agent-browser's daemon: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		return proc.Identity{}, fmt.Errorf("find agent-browser's daemon: %w", err)
+	}
+	for _, id := range daemons(name) {
+		if id.PID == pid {
+			return id, nil
+		}
+	}
+	return proc.Identity{}, fmt.Errorf("find agent-browser's daemon: process %d is not it: %w", pid, proc.ErrGone)
+}
+
+// daemons lists the processes that run below any daemon of this namespace,
+// also one that an agent's command started anew. A shell that merely has the
+// namespace in its environment is none.
+func daemons(namespace string) []proc.Identity {
+	return proc.WithEnv("AGENT_BROWSER_NAMESPACE="+namespace, "AGENT_BROWSER_DAEMON=1")
+}
+
+func (b *Browser) closeChromium(ctx context.Context) {
+	b.child.Stop(ctx, unix.SIGTERM, closePatience, nil)
+}
