@@ -57,8 +57,11 @@ func TestAtLeast(t *testing.T) {
 		major, minor int
 		want         bool
 	}{
-		{Version{Major: 5, Minor: 1}, 5, 1, true}, {Version{Major: 5}, 5, 1, false}, {Version{Major: 6}, 5, 1, true},
-		{Version{Major: 4, Minor: 4}, 5, 0, false}, {Version{Git: true}, 9, 0, true},
+		{Version{Major: 5, Minor: 1}, 5, 1, true},
+		{Version{Major: 5}, 5, 1, false},
+		{Version{Major: 6}, 5, 1, true},
+		{Version{Major: 4, Minor: 4}, 5, 0, false},
+		{Version{Git: true}, 9, 0, true},
 	} {
 		if got := c.v.AtLeast(c.major, c.minor); got != c.want {
 			t.Errorf("%+v at least %d.%d: %v", c.v, c.major, c.minor, got)

@@ -33,12 +33,12 @@ const goodFonts = `case "$1" in *) echo /usr/share/fonts/x.ttf: ;; esac`
 // the machine's PATH.
 func (m machine) build(t *testing.T) Deps {
 	t.Helper()
-	real, err := exec.LookPath("ffmpeg")
+	ffmpeg, err := exec.LookPath("ffmpeg")
 	if err != nil {
 		t.Fatal("install ffmpeg, for instance with: apt-get install ffmpeg")
 	}
 	programs := map[string]string{
-		"ffmpeg": `exec ` + real + ` "$@"`, "Xvfb": "exit 0", "openbox": "exit 0", "chromium": "exit 0",
+		"ffmpeg": `exec ` + ffmpeg + ` "$@"`, "Xvfb": "exit 0", "openbox": "exit 0", "chromium": "exit 0",
 		"agent-browser": "echo agent-browser " + install.AgentBrowserVersion, "fc-list": goodFonts,
 	}
 	if m.ffmpeg != "" {

@@ -69,7 +69,7 @@ func slugOf(name string) string {
 // prepare makes the directory and removes what an interrupted copy of the
 // same film left there.
 func (d dir) prepare(f Film) error {
-	if err := os.MkdirAll(d.path, 0o755); err != nil {
+	if err := os.MkdirAll(d.path, 0o755); err != nil { //nolint:gosec // what is published is for others to read
 		return fmt.Errorf("make the directory: %w", err)
 	}
 	left, err := filepath.Glob(filepath.Join(globEscape(d.path), tempPrefix(f)+"*"))

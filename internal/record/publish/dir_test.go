@@ -61,28 +61,28 @@ func names(t *testing.T, dir string) []string {
 // left; a second publish changes nothing.
 func TestDirInstallsOnce(t *testing.T) {
 	f := film(t, 3<<20)
-	real := filepath.Join(t.TempDir(), "a", "b[1]*")
+	there := filepath.Join(t.TempDir(), "a", "b[1]*")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(real, link); err != nil {
+	if err := os.Symlink(there, link); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := toDir(t, real).Publish(t.Context(), f); err != nil {
+	if _, err := toDir(t, there).Publish(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 	want := "proofreel-" + filmID + ".mp4"
-	before, err := os.Stat(filepath.Join(real, want))
+	before, err := os.Stat(filepath.Join(there, want))
 	if err != nil || before.Mode().Perm() != 0o644 {
 		t.Fatalf("mode %v, %v", before, err)
 	}
-	write(t, filepath.Join(real, ".proofreel-"+filmID+"-123"), []byte("half"))
+	write(t, filepath.Join(there, ".proofreel-"+filmID+"-123"), []byte("half"))
 	receipt, err := toDir(t, link).Publish(t.Context(), f)
 	if err != nil || receipt.Path != filepath.Join(link, want) {
 		t.Fatalf("%+v, %v", receipt, err)
 	}
-	if d := cmp.Diff([]string{want}, names(t, real)); d != "" {
+	if d := cmp.Diff([]string{want}, names(t, there)); d != "" {
 		t.Error(d)
 	}
-	after, err := os.Stat(filepath.Join(real, want))
+	after, err := os.Stat(filepath.Join(there, want))
 	if err != nil || !os.SameFile(before, after) || !after.ModTime().Equal(before.ModTime()) {
 		t.Error("the second publish wrote the film again")
 	}
@@ -128,16 +128,19 @@ func TestDirFails(t *testing.T) {
 		hint    string
 	}{
 		{"a file is in the way", func(t *testing.T, _ *Film, dir string) string {
+			t.Helper()
 			p := filepath.Join(dir, "file")
 			write(t, p, nil)
 			return p
 		}, "not a directory", "must be a directory"},
 		{"below a file", func(t *testing.T, _ *Film, dir string) string {
+			t.Helper()
 			p := filepath.Join(dir, "file")
 			write(t, p, nil)
 			return filepath.Join(p, "sub")
 		}, "not a directory", "must be a directory"},
 		{"link to nowhere", func(t *testing.T, _ *Film, dir string) string {
+			t.Helper()
 			p := filepath.Join(dir, "link")
 			if err := os.Symlink("/nowhere/at/all", p); err != nil {
 				t.Fatal(err)
@@ -146,6 +149,7 @@ func TestDirFails(t *testing.T) {
 		}, "make the directory", "must be a directory"},
 		{"no file system to write to", func(*testing.T, *Film, string) string { return "/proc/proofreel" }, "make the directory", ""},
 		{"disk is too small", func(t *testing.T, f *Film, dir string) string {
+			t.Helper()
 			f.Bytes = 1 << 42 // 4 TiB, sparse
 			if err := os.Truncate(f.Path, f.Bytes); err != nil {
 				t.Fatal(err)
@@ -153,16 +157,19 @@ func TestDirFails(t *testing.T) {
 			return dir
 		}, "no space left", "free some space"},
 		{"the film changed", func(t *testing.T, f *Film, dir string) string {
+			t.Helper()
 			write(t, f.Path, bytes.Repeat([]byte("x"), int(f.Bytes)))
 			return dir
 		}, "changed since it was verified", ""},
 		{"the film is gone", func(t *testing.T, f *Film, dir string) string {
+			t.Helper()
 			if err := os.Remove(f.Path); err != nil {
 				t.Fatal(err)
 			}
 			return dir
 		}, "no such file", ""},
 		{"a directory has the film's name", func(t *testing.T, f *Film, dir string) string {
+			t.Helper()
 			if err := os.Mkdir(filepath.Join(dir, FileName(*f)), 0o755); err != nil {
 				t.Fatal(err)
 			}

@@ -31,20 +31,20 @@ func (u uploads) checkHosted(ctx context.Context, address string, f Film) error 
 	if err != nil {
 		return err
 	}
-	if head.StatusCode != http.StatusOK {
+	if head.status != http.StatusOK {
 		return statusError("HEAD", head)
 	}
-	media, _, err := mime.ParseMediaType(head.Header.Get("Content-Type"))
+	media, _, err := mime.ParseMediaType(head.header.Get("Content-Type"))
 	if err != nil || media != "video/mp4" {
-		return fmt.Errorf("the hosted film has the content type %q, not video/mp4", head.Header.Get("Content-Type"))
+		return fmt.Errorf("the hosted film has the content type %q, not video/mp4", head.header.Get("Content-Type"))
 	}
-	if e := head.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+	if e := head.header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return fmt.Errorf("the hosted film has the content encoding %q", e)
 	}
-	if head.ContentLength != f.Bytes {
-		return fmt.Errorf("the hosted film has the length %d, not %d", head.ContentLength, f.Bytes)
+	if head.length != f.Bytes {
+		return fmt.Errorf("the hosted film has the length %d, not %d", head.length, f.Bytes)
 	}
-	if strings.EqualFold(strings.TrimSpace(head.Header.Get("Accept-Ranges")), "bytes") {
+	if strings.EqualFold(strings.TrimSpace(head.header.Get("Accept-Ranges")), "bytes") {
 		return nil
 	}
 	return u.checkRange(ctx, at, f)
@@ -58,49 +58,57 @@ func (u uploads) checkRange(ctx context.Context, at *url.URL, f Film) error {
 	}
 	want := "bytes 0-0/" + strconv.FormatInt(f.Bytes, 10)
 	switch {
-	case got.StatusCode == http.StatusOK:
+	case got.status == http.StatusOK:
 		return errors.New("the host of the film serves no ranges, so it can't be seeked")
-	case got.StatusCode != http.StatusPartialContent:
+	case got.status != http.StatusPartialContent:
 		return statusError("GET of a range", got)
-	case got.Header.Get("Content-Range") != want:
-		return fmt.Errorf("the host answers a range with %q, not %q", got.Header.Get("Content-Range"), want)
+	case got.header.Get("Content-Range") != want:
+		return fmt.Errorf("the host answers a range with %q, not %q", got.header.Get("Content-Range"), want)
 	}
 	return nil
 }
 
-// look makes one request; the body is closed unread. Redirects are followed by
-// hand: each address on the way must be one that may be given to anybody.
-func (u uploads) look(ctx context.Context, method string, at *url.URL) (*http.Response, error) {
+// answer is what matters of a response.
+type answer struct {
+	status int
+	header http.Header
+	length int64 // -1: not said
+	moved  *url.URL
+}
+
+// look makes a request. Redirects are followed by hand: each address on the
+// way must be one that may be given to anybody.
+func (u uploads) look(ctx context.Context, method string, at *url.URL) (answer, error) {
 	client := *u.HTTP
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client.Jar = nil
 	for range maxRedirects + 1 {
-		res, err := once(ctx, &client, method, at)
+		got, err := once(ctx, &client, method, at)
 		if err != nil {
-			return nil, err
+			return answer{}, err
 		}
-		switch res.StatusCode {
+		switch got.status {
 		case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		default:
-			return res, nil
+			return got, nil
 		}
-		next, err := res.Location()
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: a redirect to nowhere", method, redactURLs(at.String()))
+		if got.moved == nil {
+			return answer{}, fmt.Errorf("%s %s: a redirect to nowhere", method, redactURLs(at.String()))
 		}
-		if at, err = publicURL(next.String()); err != nil {
-			return nil, fmt.Errorf("a redirect: %w", err)
+		if at, err = publicURL(got.moved.String()); err != nil {
+			return answer{}, fmt.Errorf("a redirect: %w", err)
 		}
 	}
-	return nil, fmt.Errorf("more than %d redirects", maxRedirects)
+	return answer{}, fmt.Errorf("more than %d redirects", maxRedirects)
 }
 
-func once(ctx context.Context, client *http.Client, method string, at *url.URL) (*http.Response, error) {
+// once makes one request; of the body no more than a byte is read.
+func once(ctx context.Context, client *http.Client, method string, at *url.URL) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("look at the hosted film: %w", err)
+		return answer{}, fmt.Errorf("look at the hosted film: %w", err)
 	}
 	req.Header.Set("Accept-Encoding", "identity") // a compressed answer has another length
 	req.Header.Set("User-Agent", "proofreel")
@@ -109,20 +117,24 @@ func once(ctx context.Context, client *http.Client, method string, at *url.URL) 
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, &transient{err: fmt.Errorf("look at the hosted film: %w", err)}
+		return answer{}, &transient{err: fmt.Errorf("look at the hosted film: %w", err)}
 	}
+	defer func() { _ = res.Body.Close() }()
 	if method == http.MethodGet {
 		_, _ = io.CopyN(io.Discard, res.Body, 1)
 	}
-	_ = res.Body.Close()
-	return res, nil
+	moved, err := res.Location()
+	if err != nil {
+		moved = nil // no redirect, or one to nowhere
+	}
+	return answer{status: res.StatusCode, header: res.Header, length: res.ContentLength, moved: moved}, nil
 }
 
 // statusError is *transient for a server's fault and for too many requests.
-func statusError(what string, res *http.Response) error {
-	err := fmt.Errorf("%s of the hosted film gives %s", what, res.Status)
-	if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests {
-		return &transient{err: err, after: retryAfter(res.Header.Get("Retry-After"), time.Now())}
+func statusError(what string, got answer) error {
+	err := fmt.Errorf("%s of the hosted film gives %d %s", what, got.status, http.StatusText(got.status))
+	if got.status >= 500 || got.status == http.StatusTooManyRequests {
+		return &transient{err: err, after: retryAfter(got.header.Get("Retry-After"), time.Now())}
 	}
 	return err
 }

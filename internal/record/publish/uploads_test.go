@@ -65,12 +65,14 @@ func header(status int, lines ...string) http.HandlerFunc {
 	}
 }
 
-var (
+// Headers of a right answer.
+const (
 	mp4    = "Content-Type: video/mp4"
-	length = fmt.Sprintf("Content-Length: %d", filmBytes)
+	length = "Content-Length: 3000"
 	ranges = "Accept-Ranges: bytes"
-	good   = header(200, mp4, length, ranges)
 )
+
+func good(w http.ResponseWriter, r *http.Request) { header(200, mp4, length, ranges)(w, r) }
 
 // rig is a publisher to uploads.sh with its stand-in and its site.
 type rig struct {
@@ -169,8 +171,13 @@ func TestUploadsRetries(t *testing.T) {
 		{"503, done", []behaviour{said(1, "API_ERROR", 503), {}}, 2, []time.Duration{time.Second}, ""},
 		{"429 says how long", []behaviour{slow, {}}, 2, []time.Duration{7 * time.Second}, ""},
 		{"killed, done", []behaviour{{Kill: true}, {}}, 2, []time.Duration{time.Second}, ""},
-		{"503 for ever", []behaviour{said(1, "API_ERROR", 503), said(1, "API_ERROR", 500), said(1, "API_ERROR", 502), said(1, "API_ERROR", 503)}, 4,
-			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, "HTTP status 503"},
+		{
+			"503 for ever",
+			[]behaviour{said(1, "API_ERROR", 503), said(1, "API_ERROR", 500), said(1, "API_ERROR", 502), said(1, "API_ERROR", 503)},
+			4,
+			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second},
+			"HTTP status 503",
+		},
 		{"usage", []behaviour{said(2, "USAGE", 0)}, 1, nil, "exit code 2 (USAGE)"},
 		{"no token", []behaviour{said(2, "MISSING_TOKEN", 0)}, 1, nil, "MISSING_TOKEN"},
 		{"not allowed", []behaviour{said(3, "UNAUTHORIZED", 401)}, 1, nil, "HTTP status 401"},
