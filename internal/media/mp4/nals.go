@@ -13,7 +13,7 @@ import (
 // sample does, and tells whether it holds an IDR slice.
 func checkNALs(r io.ReaderAt, off, size int64) (key bool, err error) {
 	var h [minSample]byte
-	slices := 0
+	idr, other := 0, 0
 	for end := off + size; off < end; {
 		if end-off < minSample {
 			return false, fmt.Errorf("%d bytes left where a NAL unit was due", end-off)
@@ -27,17 +27,19 @@ func checkNALs(r io.ReaderAt, off, size int64) (key bool, err error) {
 		}
 		switch h264.Type(h[4:]) {
 		case h264.TypeIDR:
-			key = true
-			slices++
+			idr++
 		case h264.TypeSlice:
-			slices++
+			other++
 		}
 		off += 4 + n
 	}
-	if slices == 0 {
+	switch {
+	case idr+other == 0:
 		return false, errors.New("no slice")
+	case idr > 0 && other > 0:
+		return false, errors.New("slices of an IDR picture and of another")
 	}
-	return key, nil
+	return idr > 0, nil
 }
 
 // readAhead serves small reads that move forward from one large one.
