@@ -34,10 +34,7 @@ func (b *Browser) startAgentBrowser(ctx context.Context, o Options) error {
 	if err := os.WriteFile(runFile(o.Dir), []byte(run), 0o600); err != nil {
 		return &StartError{Kind: b.kind, Err: fmt.Errorf("remember where agent-browser keeps its sockets: %w", err)}
 	}
-	args := append([]string{"data:,"}, flags(o, asRoot())...)
-	if asRoot() {
-		b.note = noSandbox
-	}
+	args := append([]string{"data:,"}, flags(o)...)
 	cli := append(b.command[1:len(b.command):len(b.command)],
 		"--json", "--headed", "--idle-timeout", "0", "--profile", b.Profile(), "--args", strings.Join(args, "\n"))
 	if o.Resolved.Browser != "" && variable(b.env, "AGENT_BROWSER_EXECUTABLE_PATH") == "" {
@@ -63,6 +60,7 @@ func (b *Browser) findRoots(run, name string) error {
 	for _, id := range proc.Descendants(daemon) {
 		if st, err := id.Stat(); err == nil && st.PPID == daemon.PID {
 			b.left.Roots = append(b.left.Roots, id)
+			b.note = sandboxNote(id)
 			return nil
 		}
 	}

@@ -17,11 +17,8 @@ import (
 // waits until the page is on the screen. There is no debugging port: a page
 // could tell.
 func (b *Browser) startChromium(ctx context.Context, o Options) error {
-	args := append(flags(o, asRoot()), "--user-data-dir="+b.Profile(),
+	args := append(flags(o), "--user-data-dir="+b.Profile(),
 		"--disable-features=Translate") // no bubble over the page; agent-browser gives this itself
-	if asRoot() {
-		b.note = noSandbox
-	}
 	tail := &proc.Tail{}
 	child, err := b.spawn.Start(proc.Command{
 		Role: "browser", Path: b.path, Args: append(args, o.URL), Env: b.env, Dir: b.left.Dir, Stderr: tail,
@@ -35,6 +32,7 @@ func (b *Browser) startChromium(ctx context.Context, o Options) error {
 	defer tick.Stop()
 	for {
 		if hasRenderer(child.Identity) {
+			b.note = sandboxNote(child.Identity)
 			return nil
 		}
 		select {

@@ -1,19 +1,43 @@
 package browser
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/proofreel/proofreel/internal/host/proc"
 )
 
-// noSandbox is said whenever the browser's own sandbox is off.
-const noSandbox = "The browser runs as root, so its own sandbox is off. Run as an ordinary user to have it on."
+// What is said when the browser's own sandbox is off.
+const (
+	noSandboxRoot = "The browser runs as root, so its own sandbox is off. Run as an ordinary user to have it on."
+	noSandbox     = "agent-browser has turned the browser's own sandbox off, as it does in containers."
+)
 
-// flags are the browser's flags that both kinds get. None of them is visible
-// to a page.
-func flags(o Options, root bool) []string {
+// sandboxNote tells when a browser runs without its sandbox.
+func sandboxNote(main proc.Identity) string {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", main.PID))
+	switch {
+	case err != nil || !bytes.Contains(raw, []byte("--no-sandbox")):
+		return ""
+	case asRoot():
+		return noSandboxRoot
+	default:
+		return noSandbox
+	}
+}
+
+// flags are the browser's flags. None of them is visible to a page.
+//
+// --test-type takes away the bar that warns of --no-sandbox, which would push
+// down every page of the film by its height; it changes prompts of the
+// browser, not pages. agent-browser always gets it, because it adds
+// --no-sandbox itself where it believes to be in a container.
+func flags(o Options) []string {
 	f := []string{
 		"--ozone-platform=x11", // a Wayland session's variables must not win
 		"--window-position=0,0",
@@ -27,11 +51,11 @@ func flags(o Options, root bool) []string {
 		"--disable-breakpad",
 		"--password-store=basic", // no prompt of a keyring
 	}
-	if root {
-		// --test-type takes away the bar that warns of --no-sandbox, which
-		// would push down every page of the film by its height. It changes
-		// prompts of the browser, not pages.
-		f = append(f, "--no-sandbox", "--test-type")
+	if asRoot() {
+		f = append(f, "--no-sandbox")
+	}
+	if asRoot() || o.Resolved.Kind == KindAgentBrowser {
+		f = append(f, "--test-type")
 	}
 	if smallShm() {
 		f = append(f, "--disable-dev-shm-usage")
