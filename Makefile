@@ -9,11 +9,15 @@ export PATH := $(CURDIR)/bin:$(CURDIR)/.tools/bin:$(PATH)
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: install-deps
 install-deps: ## Install what is missing: ffmpeg, Xvfb, openbox, Chromium, fonts, agent-browser
 	@scripts/install-deps.sh
+
+.PHONY: install-test-deps
+install-test-deps: ## Install that and what only the tests film: xterm, xsetroot
+	@scripts/install-deps.sh test
 
 .PHONY: build
 build: ## Build bin/proofreel
@@ -24,11 +28,11 @@ demo: install-deps build ## Film the test rig from start to verified MP4; the fi
 	@scripts/demo.sh
 
 .PHONY: test
-test: install-deps build ## Install, build, vet and run all tests
+test: install-test-deps build ## Install, build, vet and run all tests
 	@scripts/test.sh
 
 .PHONY: test-race
-test-race: install-deps build ## The same with the race detector (needs a C compiler)
+test-race: install-test-deps build ## The same with the race detector (needs a C compiler)
 	@CGO_ENABLED=1 scripts/test.sh -race
 
 .PHONY: lint

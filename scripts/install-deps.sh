@@ -6,7 +6,8 @@
 # directly; as an ordinary user through sudo when that asks for no password;
 # else it says what an administrator must run, and fails. agent-browser goes
 # into .tools/ when it can't be installed for the whole machine, or when the
-# machine has another version.
+# machine has another version. With the argument "test" it also installs what
+# only the tests film.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -16,6 +17,11 @@ programs=(
   ffmpeg:ffmpeg ffprobe:ffmpeg Xvfb:xvfb openbox:openbox xauth:xauth
   xdpyinfo:x11-utils fc-list:fontconfig
 )
+case ${1:-} in
+  '') ;;
+  test) programs+=(xterm:xterm xsetroot:x11-xserver-utils) ;;
+  *) echo "usage: install-deps.sh [test]" >&2; exit 2 ;;
+esac
 # Latin with the usual metrics, Chinese/Japanese/Korean, emoji.
 fonts=(fonts-liberation fonts-dejavu-core fonts-wqy-zenhei fonts-noto-color-emoji)
 
