@@ -168,6 +168,7 @@ func (f *fake) Supervise(_ context.Context, dir string) error {
 type bench struct {
 	*fake
 	opened int
+	waits  int
 	env    map[string]string
 	doctor doctor.Report
 	tty    bool
@@ -192,6 +193,9 @@ func (b *bench) run(args ...string) outcome {
 		Version: "1.2.3",
 		Getenv:  func(n string) string { return b.env[n] },
 		Wait: func(ctx context.Context, _ time.Duration) error {
+			if b.waits++; b.waits > 1000 {
+				panic("the command waits for ever")
+			}
 			if ctx.Err() != nil {
 				return errors.New("wait: " + ctx.Err().Error())
 			}

@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/proofreel/proofreel/internal/fault"
+	"github.com/proofreel/proofreel/internal/media/recording"
+	"github.com/proofreel/proofreel/internal/record/supervisor"
 )
 
 // Every value of the tree must name its type, its range must be readable, and
@@ -182,6 +184,9 @@ type failer interface {
 
 func checkAnyRun(t failer, args []string) {
 	b := newBench()
+	done := runningStatus()
+	done.Phase = recording.PhaseDone // else watch would watch for ever
+	b.status = []supervisor.StatusResult{done}
 	o := b.run(append(args, "--output", "json")...)
 	if slices.Contains(args, "--") || strings.Contains(strings.Join(args, " "), "--output") {
 		o = b.run(args...)
