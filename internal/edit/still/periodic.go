@@ -19,7 +19,8 @@ const (
 	clockMin, minuteMin = 5, 3
 
 	// slack is how far the edges of a periodic box may be from one change to
-	// the next: damage is on the chroma grid, and a lossy picture blurs edges.
+	// the next (a lossy picture blurs them), and how much larger a block caret
+	// may look (damage is on the chroma grid).
 	slack = 2
 	// jitter is how far from its beat a change may be, beside the grid's step.
 	jitter = 40 * time.Millisecond
@@ -38,7 +39,7 @@ type toggle struct {
 }
 
 // narrow says that the box is a text caret's, not a block caret's.
-func (t toggle) narrow() bool { return within(t.box, caretW+slack, caretH+slack) }
+func (t toggle) narrow() bool { return within(t.box, caretW, caretH) }
 
 // site is a small region of the screen and its changes, none of which comes
 // fast upon another.

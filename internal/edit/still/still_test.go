@@ -55,7 +55,7 @@ func scenes() []scene {
 		{"colour alone", once(func(s *screen) { s.tint(40, 100, 4, 4, 100, 160) }), halves, nil},
 		{"the last column and row", once(func(s *screen) { s.fill(testW-1, testH-1, 1, 1, 120) }), halves, nil},
 		{"caret", func(s *screen, i int) { blink(s, i, 15, 61, 101, 2, 18) }, whole, []Kind{Caret}},
-		{"tall caret off the grid's beat", func(s *screen, i int) { blink(s, i*30, 530, 61, 101, 4, 40) }, whole, []Kind{Caret}},
+		{"tall caret off the grid's beat", func(s *screen, i int) { blink(s, i*100/3, 530, 61, 101, 4, 39) }, whole, []Kind{Caret}},
 		{"uneven caret", func(s *screen, i int) { // xterm: 0.6 s on, 0.3 s off
 			if i%27 < 18 {
 				s.fill(61, 101, 2, 13, 16)
@@ -68,8 +68,8 @@ func scenes() []scene {
 			s.glyph(52, 20, 200+n/5, 16)
 		}, whole, []Kind{Clock}},
 		{"timer that starts and stops", func(s *screen, i int) { // its first and last sight are news
-			s.glyph(60, 20, 100+max(0, min((i-30)/30, 6)), 16)
-		}, []Stretch{{0, ms(2000)}, {ms(2000), ms(7000)}, {ms(7000), ms(8000)}}, []Kind{Clock}},
+			s.glyph(60, 20, 100+max(0, min((i-30)/30, 5)), 16)
+		}, []Stretch{{0, ms(2000)}, {ms(2000), ms(6000)}, {ms(6000), ms(8000)}}, []Kind{Clock}},
 		{"caret and glyph beside it", func(s *screen, i int) {
 			x := 61
 			if i >= 4*testFPS { // typed: the glyph and the caret's way
