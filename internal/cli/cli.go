@@ -136,13 +136,13 @@ func interrupted(ctx context.Context, name string, err error) error {
 	}
 	switch name {
 	case "start":
-		return fault.Wrap(err, fault.StartFailed, "See with list whether it runs; if so, discard or stop it.",
+		return fault.Wrap(err, fault.Interrupted, "See with list whether it runs; if so, discard or stop it.",
 			"start was interrupted").WithEffect(fault.EffectStartUncertain)
 	case "stop", "recover":
-		return fault.Wrap(err, fault.StopTimeout, "The recording goes on to its end by itself; run the same command again for the answer.",
+		return fault.Wrap(err, fault.Interrupted, "The recording goes on to its end by itself; run the same command again for the answer.",
 			"%s was interrupted", name)
 	default:
-		return fault.Wrap(err, fault.Internal, "The recording goes on; run the command again.", "%s was interrupted", name)
+		return fault.Wrap(err, fault.Interrupted, "The recording goes on; run the command again.", "%s was interrupted", name)
 	}
 }
 

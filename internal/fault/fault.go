@@ -37,6 +37,7 @@ const (
 	PublishFailed    Code = "publish_failed"
 	CleanupFailed    Code = "cleanup_failed"
 	DoctorFailed     Code = "doctor_failed"
+	Interrupted      Code = "interrupted"
 	Internal         Code = "internal"
 )
 
@@ -83,6 +84,7 @@ func Table() []Row {
 		{PublishFailed, ExitFailed, 502, true, "The film is verified and kept here, but it could not be published; stop again publishes it."},
 		{CleanupFailed, ExitFailed, 500, true, "The film is safe, but something that belonged to the recording could not be removed."},
 		{DoctorFailed, ExitFailed, 500, false, "A recording would not work on this machine."},
+		{Interrupted, ExitFailed, 503, true, "The command was interrupted by a signal, or the recording was stopped before it had begun."},
 		{Internal, ExitFailed, 500, false, "A fault of Proofreel's own."},
 	}
 }

@@ -47,8 +47,12 @@ func (s *session) start(ctx context.Context) error {
 	if err := s.remember(); err != nil {
 		return asSupervisorFault(err)
 	}
+	faultpoint(ctx, firstFrame)
 	return nil
 }
+
+// firstFrame is the point at which everything runs and start has not returned.
+const firstFrame = recording.PhaseStarting + "_first_frame"
 
 var errStartup = errors.New("--startup-timeout has passed")
 
@@ -71,7 +75,7 @@ func (s *session) because(ctx context.Context, err error, code fault.Code, hint,
 	case errors.Is(context.Cause(ctx), errStartup):
 		return fault.New(fault.StartTimeout, "Give it more time with --startup-timeout, or see what is slow with: proofreel doctor", "%s within %v: %v", message, s.manifest().Options.StartupTimeout, err)
 	case ctx.Err() != nil:
-		return fault.New(fault.NoFrames, "Start again.", "the recording was stopped before its first frame")
+		return fault.New(fault.Interrupted, "Start again.", "the recording was stopped before its first frame")
 	case errors.As(err, &own):
 		return own
 	case errors.Is(err, unix.ENOSPC):
@@ -142,7 +146,7 @@ func (s *session) openBrowser(ctx context.Context, t capture.Target) error {
 		return nil
 	}
 	b, err := browser.Start(ctx, browser.Options{
-		Resolved: kind, URL: man.Options.URL, Display: t.Display, Xauthority: t.Xauthority,
+		Resolved: kind, URL: s.page, Display: t.Display, Xauthority: t.Xauthority,
 		Width: t.Width, Height: t.Height, Dir: s.dir.Private(), Env: os.Environ(), Spawn: s.spawn, Log: s.log,
 	})
 	if err != nil {

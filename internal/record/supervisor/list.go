@@ -125,6 +125,10 @@ func (m *Manager) Prune(_ context.Context, olderThan time.Duration) (PruneResult
 			continue
 		}
 		d, err := m.discard(e.dir)
+		if err != nil && fault.As(err).Code == fault.InvalidState {
+			res.Kept++ // its supervisor is about to end
+			continue
+		}
 		if err != nil {
 			return res, err
 		}

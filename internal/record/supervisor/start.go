@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,20 @@ const (
 // is killed.
 const grace = 15 * time.Second
 
+// pageVar is how the page's address reaches the supervisor: it may hold a
+// password, and no state file may.
+const pageVar = "PROOFREEL_PAGE"
+
+// redacted is an address without its password.
+func redacted(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return address
+	}
+	u.User = url.User("redacted")
+	return u.String()
+}
+
 // ready is what the supervisor says on its ready pipe, once.
 type ready struct {
 	OK    bool         `json:"ok"`
@@ -56,7 +71,7 @@ func (m *Manager) Start(ctx context.Context, o StartOptions) (StartResult, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, man.Options.StartupTimeout+grace)
 	defer cancel()
-	if err := m.launch(ctx, dir, "supervise", man.ID); err != nil {
+	if err := m.launch(ctx, dir, "supervise", man.ID, pageVar+"="+o.URL); err != nil {
 		return StartResult{}, m.undo(dir, err)
 	}
 	man, err = dir.Load()
@@ -70,7 +85,7 @@ func (m *Manager) Start(ctx context.Context, o StartOptions) (StartResult, error
 func (m *Manager) plan(o StartOptions) (recording.Manifest, error) {
 	own := o.Display == "new" || o.Display == ""
 	opt := recording.Options{
-		URL: o.URL, FPS: o.FPS, Adaptive: o.FPS == 0, Rate: o.Rate, Width: o.Width, Height: o.Height,
+		URL: redacted(o.URL), FPS: o.FPS, Adaptive: o.FPS == 0, Rate: o.Rate, Width: o.Width, Height: o.Height,
 		Display: o.Display, Browser: o.Browser, Cursor: o.Cursor == "on" || (o.Cursor == "auto" && !own),
 		MaxDuration: o.MaxDuration, MinFree: o.MinFree, Publish: o.Publish, Workspace: o.Workspace,
 		Stills: o.Stills, Speed: o.Speed, Position: o.Position,
@@ -116,7 +131,7 @@ func createError(err error, home string) error {
 // launch starts our own binary as a detached process for dir and waits for
 // its word on the ready pipe. The process is in a session of its own: no
 // terminal's hang-up and no signal to the caller's group reaches it.
-func (m *Manager) launch(ctx context.Context, dir *recording.Dir, command, marker string) error {
+func (m *Manager) launch(ctx context.Context, dir *recording.Dir, command, marker string, env ...string) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return fault.Wrap(err, fault.SupervisorFailed, "Raise the limit on open files.", "the supervisor could not be started")
@@ -130,6 +145,7 @@ func (m *Manager) launch(ctx context.Context, dir *recording.Dir, command, marke
 	cmd := exec.Command(m.Exe, command, dir.Path())
 	cmd.Dir = "/"
 	cmd.Env = append(without(m.Environ, proc.MarkerName), proc.MarkerName+"="+marker)
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, log, []*os.File{w}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
@@ -157,10 +173,18 @@ func (m *Manager) await(ctx context.Context, r *os.File, pid int, exited <-chan 
 		}
 		word <- msg
 	}()
-	select {
-	case msg := <-word:
-		return awaitEnd(msg.err(), exited)
-	case <-ctx.Done():
+	wake := time.NewTicker(time.Second)
+	defer wake.Stop()
+	for ctx.Err() == nil {
+		select {
+		case msg := <-word:
+			return awaitEnd(msg.err(), exited)
+		case <-wake.C: // a supervisor that was stopped would never say a word
+			if id, err := proc.Of(pid); err == nil {
+				proc.Wake([]proc.Identity{id})
+			}
+		case <-ctx.Done():
+		}
 	}
 	id, err := proc.Of(pid)
 	if err == nil {
@@ -177,7 +201,7 @@ func (m *Manager) await(ctx context.Context, r *os.File, pid int, exited <-chan 
 		<-exited
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return fault.New(fault.StartFailed, "Run start again.", "the start was interrupted")
+		return fault.New(fault.Interrupted, "Run start again.", "the start was interrupted")
 	}
 	return fault.New(fault.StartTimeout, "Give it more time with --startup-timeout, or see what is slow with: proofreel doctor", "the recording did not start in time")
 }

@@ -134,7 +134,7 @@ func (w *waiter) wait(ctx context.Context, man recording.Manifest) (Stopped, err
 		}
 		select {
 		case <-ctx.Done():
-			return Stopped{}, fault.New(fault.StopTimeout, "The recording is ending all the same; ask again with: proofreel stop "+man.ID, "the wait for the film was interrupted").WithEffect(fault.EffectFinalizePartial)
+			return Stopped{}, fault.New(fault.Interrupted, "The recording is ending all the same; ask again with: proofreel stop "+man.ID, "the wait for the film was interrupted").WithEffect(fault.EffectFinalizePartial)
 		case <-time.After(poll):
 		}
 		next, err := w.dir.Load()

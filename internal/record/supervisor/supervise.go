@@ -32,6 +32,7 @@ type session struct {
 	log    *slog.Logger
 	spawn  *proc.Spawner
 	ffmpeg string
+	page   string // address to open, as it was given
 
 	mu  sync.Mutex
 	man recording.Manifest
@@ -87,7 +88,8 @@ func (m *Manager) own(ctx context.Context, path string, work func(context.Contex
 	if err := proc.AdoptOrphans(); err != nil {
 		log.Warn("orphans won't be adopted", "err", err)
 	}
-	s := &session{dir: dir, log: log, spawn: proc.NewSpawner()}
+	s := &session{dir: dir, log: log, spawn: proc.NewSpawner(), page: os.Getenv(pageVar)}
+	_ = os.Unsetenv(pageVar) // no child inherits it
 	defer s.spawn.Close()
 	if s.man, err = dir.Load(); err != nil {
 		say(err)

@@ -17,9 +17,14 @@ type timeline struct {
 	cfg    capture.Config
 	offset time.Duration // stamp + offset = time since the epoch
 	begun  bool
+	count  int           // frames after the first
 	last   int64         // tick of the last frame
 	lateAt time.Duration // arrival since which every frame came late; 0: not late
 }
+
+// settle is how many frames after the first don't count as late: x11grab sets
+// its own clock behind the first frame, so the second one always misses a tick.
+const settle = 5
 
 const (
 	// ahead is how far in the future a stamp may lie; the encoder can't
@@ -50,6 +55,9 @@ func (l *timeline) place(t time.Duration) (tick, missed int64) {
 	tick = max(l.cfg.Tick(t+l.offset+half), l.last+1)
 	missed = tick - l.last - 1
 	l.last = tick
+	if l.count++; l.count < settle {
+		missed = 0
+	}
 	return tick, missed
 }
 
