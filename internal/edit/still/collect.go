@@ -123,7 +123,7 @@ func (c *collector) finish(length time.Duration) Analysis {
 		c.settle(s, end)
 	}
 	c.sites = nil
-	all := append(c.spans, c.loose...)
+	all := slices.Concat(c.spans, c.loose)
 	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 
 	var out Analysis

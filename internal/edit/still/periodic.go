@@ -13,8 +13,8 @@ const (
 	clockW, clockH = 160, 48
 
 	caretMin, caretEvenMin, blockMin = 4, 3, 6 // changes
-	blinkMin                         = 200 * time.Millisecond
-	blinkMax                         = 1300 * time.Millisecond
+	blinkFast                        = 200 * time.Millisecond
+	blinkSlow                        = 1300 * time.Millisecond
 
 	clockMin, minuteMin = 5, 3
 
@@ -122,7 +122,7 @@ func (s *site) caret(c *collector, i int) int {
 	var gaps [2]time.Duration // of the odd and the even beats
 	for ; i+n < len(s.toggles); n++ {
 		g := s.gap(c, i+n)
-		if g < blinkMin || g > blinkMax || !alike(box, s.toggles[i+n].box, slack) {
+		if g < blinkFast || g > blinkSlow || !alike(box, s.toggles[i+n].box, slack) {
 			break
 		}
 		if n > 2 && (g-gaps[n%2]).Abs() > tolerance {
