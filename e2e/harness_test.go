@@ -184,6 +184,7 @@ type stopData struct {
 	VerdictWhy                                              []string
 	DurationSeconds                                         float64
 	FPS                                                     int
+	StartedAt                                               time.Time
 	Frames, FramesCaptured, FramesDropped, Bytes            int64
 	Steps                                                   []struct {
 		Step                  int

@@ -97,7 +97,9 @@ func compare(info mp4.Info, want Want) error {
 func (dec Decoder) stretch(ctx context.Context, path string, from, length time.Duration) error {
 	args := []string{"-hide_banner", "-nostdin", "-v", "error", "-progress", "pipe:1", "-nostats", "-err_detect", "explode"}
 	if from > 0 {
-		args = append(args, "-ss", fmt.Sprintf("%.6f", from.Seconds()))
+		// From the keyframe before: a film at variable rate may have no frame
+		// after it but the one that stands there.
+		args = append(args, "-noaccurate_seek", "-ss", fmt.Sprintf("%.6f", from.Seconds()))
 	}
 	args = append(args, "-i", path)
 	if length > 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // beat is how often the supervisor looks at limits and reports live figures.
-const beat = time.Second
+const beat = 500 * time.Millisecond
 
 // film waits until the film ends, for whatever reason, fixes its end, and
 // notes why.
