@@ -17,11 +17,17 @@ func newRGB(src image.Image) rgb {
 	out := rgb{w: r.Dx(), h: r.Dy(), pix: make([]uint8, 0, 3*r.Dx()*r.Dy())}
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		for x := r.Min.X; x < r.Max.X; x++ {
-			c := color.NRGBAModel.Convert(src.At(x, y)).(color.NRGBA)
+			c := unmultiplied(src.At(x, y))
 			out.pix = append(out.pix, c.R, c.G, c.B)
 		}
 	}
 	return out
+}
+
+// unmultiplied gives a colour without its alpha in it.
+func unmultiplied(c color.Color) color.NRGBA {
+	n, _ := color.NRGBAModel.Convert(c).(color.NRGBA) // what this model converts to
+	return n
 }
 
 // yuv is a planar picture, BT.709, limited range; sub is 2 for 4:2:0 and 1 for 4:4:4.

@@ -51,7 +51,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("make a directory for the takes: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	fmt.Fprintln(os.Stderr, "taking the page's pictures")
 	pages, err := takePages(ctx, o.chromium, dir)
 	if err != nil {

@@ -45,8 +45,10 @@ func takePages(ctx context.Context, chromium, dir string) (pages, error) {
 func takeShot(ctx context.Context, chromium, dir, url string, high int) (shot, error) {
 	file := filepath.Join(dir, "page.png")
 	browse := func(args ...string) ([]byte, error) {
-		argv := []string{"--headless", "--hide-scrollbars", "--no-first-run", "--disable-dev-shm-usage",
-			"--user-data-dir=" + filepath.Join(dir, "profile"), fmt.Sprintf("--window-size=%d,%d", width, high)}
+		argv := []string{
+			"--headless", "--hide-scrollbars", "--no-first-run", "--disable-dev-shm-usage",
+			"--user-data-dir=" + filepath.Join(dir, "profile"), fmt.Sprintf("--window-size=%d,%d", width, high),
+		}
 		if os.Geteuid() == 0 {
 			argv = append(argv, "--no-sandbox")
 		}
@@ -63,7 +65,7 @@ func takeShot(ctx context.Context, chromium, dir, url string, high int) (shot, e
 	if err != nil {
 		return shot{}, fmt.Errorf("the page's picture: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	s := shot{}
 	if s.picture, err = png.Decode(f); err != nil {
 		return s, fmt.Errorf("the page's picture: %w", err)

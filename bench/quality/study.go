@@ -92,8 +92,10 @@ func (s study) pipeOnly(ctx context.Context, t take) (float64, error) {
 
 // consume feeds a take to ffmpeg and returns the CPU time that this cost ffmpeg.
 func (s study) consume(ctx context.Context, set Setting, t take, output ...string) (time.Duration, error) {
-	argv := []string{"-v", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", set.Format,
-		"-video_size", fmt.Sprintf("%dx%d", width, height), "-framerate", strconv.Itoa(rate), "-i", "pipe:0"}
+	argv := []string{
+		"-v", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", set.Format,
+		"-video_size", fmt.Sprintf("%dx%d", width, height), "-framerate", strconv.Itoa(rate), "-i", "pipe:0",
+	}
 	cmd := exec.CommandContext(ctx, s.ffmpeg, append(argv, output...)...)
 	var words bytes.Buffer
 	cmd.Stderr = &words

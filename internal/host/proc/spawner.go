@@ -84,7 +84,7 @@ func (s *Spawner) Close() {
 
 // Start starts a child in a process group of its own.
 func (s *Spawner) Start(c Command) (*Child, error) {
-	cmd := exec.Command(c.Path, c.Args...)
+	cmd := exec.Command(c.Path, c.Args...) //nolint:noctx // a child outlives the call: Stop and Kill end it
 	cmd.Env, cmd.Dir, cmd.Stderr, cmd.ExtraFiles = c.Env, c.Dir, c.Stderr, c.Files
 	if c.Stdin != nil {
 		cmd.Stdin = c.Stdin

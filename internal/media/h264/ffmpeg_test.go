@@ -38,8 +38,10 @@ const x264Params = "bframes=0:ref=1:weightp=0:rc-lookahead=0:sync-lookahead=0:sc
 func encode(t testing.TB, source string, frames, params string, args ...string) stream {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "s.h264")
-	argv := []string{"-f", "lavfi", "-i", source, "-frames:v", frames, "-pix_fmt", "yuv420p", "-c:v", "libx264",
-		"-preset", "veryfast", "-crf", "12", "-threads", "3", "-x264-params", x264Params + ":" + params}
+	argv := []string{
+		"-f", "lavfi", "-i", source, "-frames:v", frames, "-pix_fmt", "yuv420p", "-c:v", "libx264",
+		"-preset", "veryfast", "-crf", "12", "-threads", "3", "-x264-params", x264Params + ":" + params,
+	}
 	ffmpeg(t, append(append(argv, args...), "-f", "h264", file)...)
 	b, err := os.ReadFile(file)
 	if err != nil {

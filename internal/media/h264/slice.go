@@ -102,7 +102,7 @@ func (h *SliceHeader) readRefs(r *bitReader, sps *SPS, pps *PPS) error {
 	if h.Type == SliceB {
 		r.bit() // direct_spatial_mv_pred_flag
 	}
-	lists := 0
+	var lists int
 	switch h.Type {
 	case SliceP:
 		lists = 1

@@ -36,7 +36,7 @@ func Stream(t testing.TB, w, h, fps, frames int) (mp4.Track, []segment.Frame) {
 		"-frames:v", fmt.Sprint(frames), "-vf", profile.ToYUV(w, h),
 	}
 	args = append(args, profile.Recording().Args()...)
-	cmd := exec.Command(FFmpeg(t), append(args, "-f", "flv", "-")...)
+	cmd := exec.CommandContext(t.Context(), FFmpeg(t), append(args, "-f", "flv", "-")...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

@@ -30,6 +30,7 @@ func checkNALs(r io.ReaderAt, off, size int64) (key bool, err error) {
 			idr++
 		case h264.TypeSlice:
 			other++
+		default: // parameter sets, SEI and delimiters are no picture
 		}
 		off += 4 + n
 	}

@@ -40,10 +40,10 @@ func readTop(r io.ReaderAt, off, size int64) (topBox, error) {
 	b.typ = string(h[4:8])
 	length := int64(binary.BigEndian.Uint32(h[:]))
 	b.payload = off + 8
-	switch {
-	case length == 0: // up to the end of the file
+	switch length {
+	case 0: // up to the end of the file
 		length = size - off
-	case length == 1:
+	case 1:
 		if n < 16 {
 			return b, errCut
 		}

@@ -22,15 +22,17 @@ type Video struct {
 // it at 51: ultrafast has no adaptive quantisation, which takes bits from text.
 func Recording() Video { return Video{Preset: "ultrafast", CRF: 16, Key: 0.9} }
 
-// x264 parameters that the recorder relies on: every picture leaves the
+// constraints are the x264 parameters that the recorder relies on: every picture leaves the
 // encoder before the next one enters (no B-frames, no lookahead, no frame
 // threads), and each refers to the one before it alone, so that a picture can
 // be repeated by a skip-only picture (package h264). A keyframe comes by
 // time, never by content, so that segments have even lengths.
-var constraints = []string{
-	"bframes=0", "ref=1", "weightp=0", "rc-lookahead=0", "sync-lookahead=0",
-	"scenecut=0", "mbtree=0", "sliced-threads=1", "force-cfr=1",
-	"8x8dct=1", // without it ultrafast gives Constrained Baseline, whatever -profile:v says
+func constraints() []string {
+	return []string{
+		"bframes=0", "ref=1", "weightp=0", "rc-lookahead=0", "sync-lookahead=0",
+		"scenecut=0", "mbtree=0", "sliced-threads=1", "force-cfr=1",
+		"8x8dct=1", // without it ultrafast gives Constrained Baseline, whatever -profile:v says
+	}
 }
 
 // Args are ffmpeg's output arguments for this profile.
@@ -38,7 +40,7 @@ func (v Video) Args() []string {
 	args := []string{
 		"-c:v", "libx264", "-preset", v.Preset, "-crf", fmt.Sprint(v.CRF),
 		"-profile:v", "high", "-pix_fmt", "yuv420p",
-		"-x264-params", strings.Join(constraints, ":"),
+		"-x264-params", strings.Join(constraints(), ":"),
 		"-g", "100000", // keyframes come by the expression below
 		"-force_key_frames", fmt.Sprintf("expr:gte(t,n_forced*%g)", v.Key),
 	}

@@ -272,11 +272,11 @@ func (d *Dir) appendEvent(ev Event, torn bool) error {
 	if err != nil {
 		return fmt.Errorf("open events: %w", err)
 	}
-	line := append(raw, '\n')
+	raw = append(raw, '\n')
 	if torn { // a writer was killed in mid-line: its line ends here
-		line = append([]byte{'\n'}, line...)
+		raw = append([]byte{'\n'}, raw...)
 	}
-	_, werr := f.Write(line)
+	_, werr := f.Write(raw)
 	if err := errors.Join(werr, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("append event: %w", err)
 	}

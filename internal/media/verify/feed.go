@@ -11,12 +11,12 @@ import (
 	"github.com/proofreel/proofreel/internal/media/segment"
 )
 
-var (
-	startCode = []byte{0, 0, 0, 1}
+const (
+	startCode = "\x00\x00\x00\x01"
 	// delimiter is an access unit delimiter (any slice type). It tells two
 	// pictures apart that have the same numbers in their headers, as repeated
 	// keyframes do.
-	delimiter = []byte{0, 0, 0, 1, 9, 0xF0}
+	delimiter = startCode + "\x09\xF0"
 )
 
 // feed writes a segment to the decoder, from disk, and checks that the disk
@@ -46,10 +46,10 @@ func (d *decoder) feed(s segment.Segment) error {
 }
 
 func (d *decoder) picture(key bool, data []byte) error {
-	_, _ = d.w.Write(delimiter) // a bufio.Writer keeps its first error for Flush
+	_, _ = d.w.WriteString(delimiter) // a bufio.Writer keeps its first error for Flush
 	if key {
 		for _, set := range [][]byte{d.track.SPS, d.track.PPS} {
-			_, _ = d.w.Write(startCode)
+			_, _ = d.w.WriteString(startCode)
 			_, _ = d.w.Write(set)
 		}
 	}
@@ -57,7 +57,7 @@ func (d *decoder) picture(key bool, data []byte) error {
 		if err != nil {
 			return fmt.Errorf("split the access unit: %w", err)
 		}
-		_, _ = d.w.Write(startCode)
+		_, _ = d.w.WriteString(startCode)
 		_, _ = d.w.Write(nal)
 	}
 	return nil

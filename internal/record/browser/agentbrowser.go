@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,8 +36,9 @@ func (b *Browser) startAgentBrowser(ctx context.Context, o Options) error {
 		return &StartError{Kind: b.kind, Err: fmt.Errorf("remember where agent-browser keeps its sockets: %w", err)}
 	}
 	args := append([]string{"data:,"}, flags(o)...)
-	cli := append(b.command[1:len(b.command):len(b.command)],
-		"--json", "--headed", "--idle-timeout", "0", "--profile", b.Profile(), "--args", strings.Join(args, "\n"))
+	cli := slices.Concat(b.command[1:], []string{
+		"--json", "--headed", "--idle-timeout", "0", "--profile", b.Profile(), "--args", strings.Join(args, "\n"),
+	})
 	if o.Resolved.Browser != "" && variable(b.env, "AGENT_BROWSER_EXECUTABLE_PATH") == "" {
 		cli = append(cli, "--executable-path", o.Resolved.Browser)
 	}

@@ -97,7 +97,7 @@ func (l Leftover) removeFiles() error {
 		}
 		// Only ever a directory of our random name.
 		if filepath.Base(path) == name {
-			errs = append(errs, os.RemoveAll(path))
+			errs = append(errs, os.RemoveAll(path)) //nolint:gosec // its last element is our own random name
 		}
 	}
 	errs = append(errs, os.RemoveAll(profileDir(l.Dir)), os.RemoveAll(runFile(l.Dir)))

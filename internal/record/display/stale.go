@@ -1,6 +1,7 @@
 package display
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
@@ -34,7 +35,7 @@ func cleanStale(tmp string, number int, xvfb proc.Identity) {
 	// Servers take a lock by way of this file (LockServer in the X server's
 	// os/utils.c), so while we hold it none can take the number.
 	guard := tmp + "/.tX" + n + "-lock"
-	g, err := os.OpenFile(guard, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o444)
+	g, err := os.OpenFile(guard, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return // a server is starting there, and cleans up itself
 	}
@@ -84,7 +85,8 @@ func lockHolder(path string) (pid int, locked bool) {
 // listens says whether a server may listen on the socket: all but a refused
 // connection and a missing file counts.
 func listens(socket string) bool {
-	c, err := net.DialTimeout("unix", socket, time.Second)
+	d := net.Dialer{Timeout: time.Second}
+	c, err := d.DialContext(context.Background(), "unix", socket)
 	if err == nil {
 		_ = c.Close()
 		return true

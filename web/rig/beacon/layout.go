@@ -47,7 +47,9 @@ const (
 )
 
 // fiducial is the locating pattern; true is black.
-var fiducial = [fiducialCells]bool{true, false, true, true, true, false, true}
+func fiducial() [fiducialCells]bool {
+	return [fiducialCells]bool{true, false, true, true, true, false, true}
+}
 
 // payload returns the 33 cells that stand for a number; true is black.
 func payload(number uint32, twin bool) [payloadCells]bool {
@@ -121,7 +123,7 @@ func Draw(dst *image.Gray, r image.Rectangle, number uint32, twin bool) {
 	cell := func(at float64, y0, y1 int) {
 		fill(dst, image.Rect(edge(at), y0, edge(at+1), y1), color.Gray{})
 	}
-	for i, black := range fiducial {
+	for i, black := range fiducial() {
 		if black {
 			cell(0.5+float64(i), top, bottom)
 			cell(0.5+span-fiducialCells+float64(i), top, bottom)
