@@ -42,6 +42,12 @@ const (
 	keyEvery = 0.9
 )
 
+// packetSink is the part of a capture.Sink that packets go to.
+type packetSink interface {
+	Header(sps, pps []byte) error
+	Frame(segment.Frame) error
+}
+
 // encoder is an ffmpeg child that takes I420 frames and gives H.264 packets,
 // one for one and in order, so that the n-th packet belongs to the n-th frame.
 type encoder struct {
@@ -50,7 +56,7 @@ type encoder struct {
 	tail  *ffmpeg.Tail
 	in    *os.File
 	out   *os.File
-	sink  capture.Sink
+	sink  packetSink
 
 	jobs    chan job
 	written chan struct{} // the writer has ended
@@ -78,7 +84,7 @@ type job struct {
 
 // startEncoder starts the child for frames of width by height pixels. Packets
 // go to sink from a goroutine of the encoder, one at a time.
-func startEncoder(cfg capture.Config, width, height int, sink capture.Sink) (*encoder, error) {
+func startEncoder(cfg capture.Config, width, height int, sink packetSink) (*encoder, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make the encoder's input pipe: %w", err)

@@ -3,12 +3,10 @@ package x11
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/proofreel/proofreel/internal/media/segment"
 	"github.com/proofreel/proofreel/internal/record/capture"
 )
 
@@ -104,53 +102,4 @@ func hurry(ctx context.Context, s *screen) (stop func()) {
 		close(done)
 		wg.Wait()
 	}
-}
-
-// oneAtATime lets the encoder's reader and the loop share a sink.
-type oneAtATime struct {
-	mu   sync.Mutex
-	sink capture.Sink
-}
-
-func (o *oneAtATime) Header(sps, pps []byte) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.sink.Header(sps, pps)
-}
-
-func (o *oneAtATime) Frame(f segment.Frame) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.sink.Frame(f)
-}
-
-func (o *oneAtATime) Hold(tick int64) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.sink.Hold(tick)
-}
-
-func (o *oneAtATime) Change(c capture.Change) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.sink.Change(c)
-}
-
-func (o *oneAtATime) Event(ev capture.Event) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.sink.Event(ev)
-}
-
-func (o *oneAtATime) pointer(at time.Duration, x, y int) error {
-	p, ok := o.sink.(PointerSink)
-	if !ok {
-		return nil
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err := p.Pointer(at, x, y); err != nil {
-		return fmt.Errorf("log the pointer: %w", err)
-	}
-	return nil
 }

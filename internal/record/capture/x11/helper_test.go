@@ -235,6 +235,7 @@ type painter struct {
 	conn *xgb.Conn
 	root xproto.Window
 	gc   xproto.Gcontext
+	mark uint32 // colour of the last mark
 }
 
 func newPainter(t testing.TB, display string) *painter {
@@ -243,7 +244,7 @@ func newPainter(t testing.TB, display string) *painter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &painter{t: t, conn: conn, root: xproto.Setup(conn).DefaultScreen(conn).Root}
+	p := &painter{t: t, conn: conn, root: xproto.Setup(conn).DefaultScreen(conn).Root, mark: 0xffffff}
 	t.Cleanup(func() { _ = raw.Close() })
 	if p.gc, err = xproto.NewGcontextId(conn); err != nil {
 		t.Fatal(err)
@@ -287,4 +288,30 @@ func eventsOf(p *tape, kind capture.EventKind) string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// mark is how far from the screen's last pixel other paint must stay for settle.
+const mark = 40
+
+// settle paints the pixel x, y and waits until the film has it, and with it all
+// that was painted before. Nothing else may be painted near it.
+func (p *painter) settle(e *Engine, tp *tape, x, y int) {
+	p.t.Helper()
+	tp.mu.Lock()
+	before := len(tp.changes)
+	tp.mu.Unlock()
+	p.mark ^= 0xffffff
+	p.fill(p.mark|0xf, image.Rect(x, y, x+1, y+1))
+	eventually(p.t, "the mark is in the film", func() bool {
+		tp.mu.Lock()
+		defer tp.mu.Unlock()
+		for _, c := range tp.changes[before:] {
+			for _, r := range c.Rects {
+				if image.Pt(x, y).In(image.Rect(r.X, r.Y, r.X+r.W, r.Y+r.H)) {
+					return int64(len(tp.frames)) == e.Stats().Captured
+				}
+			}
+		}
+		return false
+	})
 }

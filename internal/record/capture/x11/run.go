@@ -1,6 +1,7 @@
 package x11
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func newRun(e *Engine, cfg capture.Config, s *screen, sink capture.Sink) (*run, 
 	}
 	now := cfg.Now()
 	for _, why := range s.lacking {
-		r.sink.Event(capture.Event{At: now, Kind: capture.EventFallback, Detail: why})
+		r.sink.event(capture.Event{At: now, Kind: capture.EventFallback, Detail: why})
 	}
 	r.pending = pending{any: true, whole: true, first: now, last: now}
 	r.secondAt = now + time.Second
@@ -102,6 +103,7 @@ func (r *run) prepareCursor() error {
 func (r *run) film(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	defer func() { r.reportDrops(r.cfg.Now()) }()
 	for ctx.Err() == nil {
 		next, err := r.step()
 		if err != nil {
@@ -142,7 +144,7 @@ func (r *run) step() (next time.Duration, err error) {
 	if state.err != nil {
 		return 0, state.err
 	}
-	if err := r.news(); err != nil {
+	if err := cmp.Or(r.sink.failed(), r.news()); err != nil {
 		return 0, err
 	}
 	now := r.cfg.Now()
@@ -210,7 +212,7 @@ func (r *run) resized() error {
 	case size != film:
 		detail += ": the rest of it is black"
 	}
-	r.sink.Event(capture.Event{At: now, Kind: capture.EventGeometry, Detail: detail})
+	r.sink.event(capture.Event{At: now, Kind: capture.EventGeometry, Detail: detail})
 	return nil
 }
 
@@ -305,11 +307,7 @@ func (r *run) endSecond(now time.Duration, state encoderState) {
 	span := now - r.secondAt + time.Second
 	load := float64(state.busy-r.secondBusy) / float64(span)
 	r.secondAt, r.secondBusy = now+time.Second, state.busy
-	if r.dropped > 0 {
-		detail := fmt.Sprintf("%d frames: the encoder was busy", r.dropped)
-		r.sink.Event(capture.Event{At: now, Kind: capture.EventDropped, Detail: detail})
-		r.dropped = 0
-	}
+	r.reportDrops(now)
 	if !r.cfg.Adaptive {
 		return
 	}
@@ -317,6 +315,16 @@ func (r *run) endSecond(now time.Duration, state encoderState) {
 	if r.governor.judge(load) {
 		r.grid.stride = r.governor.stride()
 		detail := fmt.Sprintf("from %d to %d frames a second", before, r.governor.rate())
-		r.sink.Event(capture.Event{At: now, Kind: capture.EventRate, Detail: detail})
+		r.sink.event(capture.Event{At: now, Kind: capture.EventRate, Detail: detail})
 	}
+}
+
+// reportDrops tells what was dropped since the last report.
+func (r *run) reportDrops(now time.Duration) {
+	if r.dropped == 0 {
+		return
+	}
+	detail := fmt.Sprintf("%d frames: the encoder was busy", r.dropped)
+	r.sink.event(capture.Event{At: now, Kind: capture.EventDropped, Detail: detail})
+	r.dropped = 0
 }

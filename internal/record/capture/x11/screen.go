@@ -1,6 +1,7 @@
 package x11
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,9 +54,7 @@ func openScreen(ctx context.Context, target capture.Target, now func() time.Dura
 		s.abandon()
 		return nil, &UnsupportedError{fmt.Sprintf("it has no screen %d", addr.screen)}
 	}
-	// xgb keeps the events' constructors in maps without a lock: they are
-	// filled before the first event can come.
-	missing := initExtensions(conn)
+	missing := initExtensions(conn) // before the first event can come, see there
 	s.xfixes = missing.xfixes
 	root := &setup.Roots[addr.screen]
 	s.root = root.Root
@@ -84,23 +83,6 @@ func (s *screen) abandon() {
 	}
 }
 
-// missing says why an extension is not there; nil: it is.
-type missing struct{ xfixes, damage, shm error }
-
-func initExtensions(conn *xgb.Conn) missing {
-	return missing{xfixes: initXFixes(conn), damage: damage.Init(conn), shm: shm.Init(conn)}
-}
-
-// initXFixes also agrees on a version, without which the server takes no
-// other request.
-func initXFixes(conn *xgb.Conn) error {
-	if err := xfixes.Init(conn); err != nil {
-		return err
-	}
-	_, err := xfixes.QueryVersion(conn, 5, 0).Reply()
-	return err
-}
-
 func (s *screen) prepare(target capture.Target, missing missing) error {
 	mask := []uint32{xproto.EventMaskStructureNotify}
 	if err := xproto.ChangeWindowAttributesChecked(s.conn, s.root, xproto.CwEventMask, mask).Check(); err != nil {
@@ -111,7 +93,7 @@ func (s *screen) prepare(target capture.Target, missing missing) error {
 	}
 	if err := s.watchDamage(missing); err != nil {
 		s.damage = 0
-		s.lacking = append(s.lacking, fmt.Sprintf("every tick looks at the whole screen: %v", err))
+		s.lacking = append(s.lacking, fmt.Sprintf("the whole screen is looked at each tick: %v", err))
 	}
 	bytes := s.stride(target.Width) * target.Height
 	memory, err := attachShared(s.conn, bytes, missing.shm)
@@ -126,11 +108,8 @@ func (s *screen) prepare(target capture.Target, missing missing) error {
 // is the bounding box: an event comes when it grows, so a burst of paints in
 // one place is one event.
 func (s *screen) watchDamage(missing missing) error {
-	if err := errors.Join(missing.xfixes, missing.damage); err != nil {
+	if err := cmp.Or(missing.damage, missing.xfixes); err != nil {
 		return fmt.Errorf("the X server reports no damage: %w", err)
-	}
-	if _, err := damage.QueryVersion(s.conn, 1, 1).Reply(); err != nil {
-		return fmt.Errorf("ask for DAMAGE's version: %w", err)
 	}
 	region, err := xfixes.NewRegionId(s.conn)
 	if err != nil {

@@ -22,7 +22,7 @@ type sharedMemory struct {
 // another user.
 func attachShared(conn *xgb.Conn, size int, missing error) (*sharedMemory, error) {
 	if missing != nil {
-		return nil, fmt.Errorf("the X server has no MIT-SHM: %w", missing)
+		return nil, fmt.Errorf("the X server shares no memory: %w", missing)
 	}
 	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, size, unix.IPC_CREAT|0o600)
 	if err != nil {
