@@ -51,9 +51,29 @@ func (c *collector) ticks(d time.Duration) int64 { return int64(d) * c.fps / int
 // add takes the boxes that changed in the frame of a tick. Ticks rise strictly.
 func (c *collector) add(tick int64, boxes []recording.Rect) {
 	for _, b := range boxes {
-		if !within(b, clockW, clockH) || !c.toggle(tick, b) {
+		small := within(b, clockW, clockH)
+		if !small {
+			c.cover(tick, b)
+		}
+		if !small || !c.toggle(tick, b) {
 			c.change(tick, b)
 		}
+	}
+}
+
+// cover tells the sites under a large change of it.
+func (c *collector) cover(tick int64, box recording.Rect) {
+	for _, s := range c.sites {
+		if union(s.core, box) != box {
+			continue
+		}
+		if tick-s.last >= c.ticks(fastest) {
+			s.toggles = append(s.toggles, toggle{tick: tick, box: s.core, covered: true, broken: s.broken})
+			s.broken = false
+		} else {
+			s.broken = true
+		}
+		s.last = tick
 	}
 }
 
@@ -110,7 +130,7 @@ func (c *collector) siteOf(box recording.Rect) *site {
 func (c *collector) settle(s *site, end int64) {
 	c.ignored = append(c.ignored, s.judge(c, end)...)
 	for _, t := range s.toggles {
-		if !t.ignored {
+		if !t.ignored && !t.covered {
 			c.loose = append(c.loose, span{t.tick, t.tick, []recording.Rect{t.box}})
 		}
 	}

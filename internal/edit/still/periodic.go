@@ -35,6 +35,7 @@ type toggle struct {
 	tick    int64
 	box     recording.Rect
 	broken  bool // something else happened in the site between it and the one before
+	covered bool // a large change, noted as such, went over the site: a clock may have ticked under it
 	ignored bool
 }
 
@@ -115,14 +116,14 @@ func (s *site) gap(c *collector, i int) time.Duration {
 // caret is how many toggles from i on are a caret's; 0 when there is none.
 func (s *site) caret(c *collector, i int) int {
 	box, tolerance := s.toggles[i].box, c.time(1)+jitter
-	if !within(box, blockW+slack, blockH+slack) {
+	if s.toggles[i].covered || !within(box, blockW+slack, blockH+slack) {
 		return 0
 	}
 	even, n := true, 1
 	var gaps [2]time.Duration // of the odd and the even beats
 	for ; i+n < len(s.toggles); n++ {
 		g := s.gap(c, i+n)
-		if g < blinkFast || g > blinkSlow || !alike(box, s.toggles[i+n].box, slack) {
+		if g < blinkFast || g > blinkSlow || s.toggles[i+n].covered || !alike(box, s.toggles[i+n].box, slack) {
 			break
 		}
 		if n > 2 && (g-gaps[n%2]).Abs() > tolerance {
@@ -147,6 +148,9 @@ func (s *site) caret(c *collector, i int) int {
 
 // clock is how many toggles from i on are a clock's, and its period.
 func (s *site) clock(c *collector, i int) (int, time.Duration) {
+	if s.toggles[i].covered {
+		return 0, 0
+	}
 	for _, k := range []struct {
 		period, tolerance time.Duration
 		least             int
@@ -160,9 +164,29 @@ func (s *site) clock(c *collector, i int) (int, time.Duration) {
 				break
 			}
 		}
-		if n >= k.least {
+		if n >= k.least && !s.grows(i, i+n) {
 			return n, k.period
 		}
 	}
 	return 0, 0
+}
+
+// grows says that the boxes of the toggles [from, to) grow, or shrink, three
+// times in a row: what is typed into a field that is aligned right.
+func (s *site) grows(from, to int) bool {
+	row := 0
+	for k := from + 1; k < to; k++ {
+		switch d := s.toggles[k].box.W - s.toggles[k-1].box.W; {
+		case d > slack:
+			row = max(row, 0) + 1
+		case d < -slack:
+			row = min(row, 0) - 1
+		default:
+			row = 0
+		}
+		if abs(row) >= 3 {
+			return true
+		}
+	}
+	return false
 }

@@ -21,7 +21,7 @@
 //
 // All else is a change, even in the same place: what comes off the beat, what
 // comes together with another change beside it, typing (its boxes move on, so
-// they share no pixels), and a spinner (it turns faster than a caret blinks;
+// they share no pixels, or grow from one key to the next), and a spinner (it turns faster than a caret blinks;
 // it says that the program works, and a viewer who waits should see that).
 package still
 

@@ -67,6 +67,12 @@ func scenes() []scene {
 			s.glyph(60, 20, 100+n, 16)
 			s.glyph(52, 20, 200+n/5, 16)
 		}, whole, []Kind{Clock}},
+		{"clock, and a large change on its beat over it", func(s *screen, i int) {
+			if i >= 4*testFPS {
+				s.fill(0, 0, 200, 100, 225)
+			}
+			s.glyph(60, 20, 100+i/testFPS, 16)
+		}, halves, []Kind{Clock}},
 		{"timer that starts and stops", func(s *screen, i int) { // its first and last sight are news
 			s.glyph(60, 20, 100+max(0, min((i-30)/30, 5)), 16)
 		}, []Stretch{{0, ms(2000)}, {ms(2000), ms(6000)}, {ms(6000), ms(8000)}}, []Kind{Clock}},
@@ -100,6 +106,12 @@ func scenes() []scene {
 			n := i / 30
 			for k := range n {
 				s.fill(40+3*k, 150, 1, 12, 16)
+			}
+		}, seconds(8), nil},
+		{"typing in an even beat, aligned right", func(s *screen, i int) {
+			n := i / 30
+			for k := range n {
+				s.glyph(140-8*(n-k), 150, k, 16)
 			}
 		}, seconds(8), nil},
 		{"spinner", func(s *screen, i int) {
@@ -302,5 +314,19 @@ func TestMemoryIsBounded(t *testing.T) {
 		if n := len(c.spans) + len(c.loose); n > 700 {
 			t.Errorf("%s: %d spans for 300 s", name, n)
 		}
+	}
+}
+
+// A log that a capture wrote: a page in Chromium with a blinking caret and a
+// running clock, and one letter that appears after 6.6 s, on the clock's beat.
+func TestRecordedLog(t *testing.T) {
+	entries, err := recording.At("testdata/caret-clock").DamageEntries()
+	if err != nil || len(entries) == 0 {
+		t.Fatalf("%d entries: %v", len(entries), err)
+	}
+	got := FromDamage(entries, testFPS, ms(14400))
+	want := []Stretch{{0, tick(199)}, {tick(199), ms(14400)}}
+	if diff := cmp.Diff(want, got.Still); diff != "" {
+		t.Errorf("%s\nchanges: %v\nignored: %v", diff, got.Changes, got.Ignored)
 	}
 }
