@@ -145,6 +145,23 @@ func TestStillStretchesKeepHalfASecond(t *testing.T) {
 	})
 }
 
+// The change before a cut and the one after it each have a frame of the clip,
+// also at rates at which half a second is less than one.
+func TestChangesBesideCutsAreShown(t *testing.T) {
+	property(t, func(t *rapid.T, in Input, p *Plan) {
+		g := p.recGrid()
+		for _, c := range p.Cuts {
+			before, after := g.floor(c.From)-(g.fps+1)/2, g.floor(c.To)
+			if got := p.TickAt(p.Frame(p.ToClip(g.time(before)))); got != before {
+				t.Fatalf("tick %d, with which the stretch of %+v begins, is not shown, but %d", before, c, got)
+			}
+			if c.To < p.Recording && p.TickAt(c.Frame) != after {
+				t.Fatalf("tick %d after the cut %+v is not shown, but %d", after, c, p.TickAt(c.Frame))
+			}
+		}
+	})
+}
+
 // Both maps are total and never fall.
 func TestMapIsMonotoneAndTotal(t *testing.T) {
 	property(t, func(t *rapid.T, in Input, p *Plan) {
