@@ -82,18 +82,20 @@ func differs(ref, cur []byte, refStride, curStride, w, h, limit, mean int) diffe
 	}
 }
 
-// compare1 says whether any sample differs by limit or more, and the sum of
-// all differences.
+// compare1 says whether any sample differs by limit or more; if none does, the
+// sum of all differences.
 func compare1(ref, cur []byte, refStride, curStride, w, h, limit int) (far bool, sum int) {
 	for y := range h {
 		a, b := ref[y*refStride:][:w], cur[y*curStride:][:w]
 		for x := range a {
 			diff := int(b[x]) - int(a[x])
 			sum += diff
-			far = far || abs(diff) >= limit
+			if abs(diff) >= limit {
+				return true, 0
+			}
 		}
 	}
-	return far, sum
+	return false, sum
 }
 
 // compare8 is compare1 for widths of 8 and 16, eight samples at a time: the
@@ -123,11 +125,14 @@ func compare8(ref, cur []byte, refStride, curStride, w, h, limit int) (far bool,
 			acc += even + odd
 			words++
 		}
+		if out != 0 {
+			return true, 0
+		}
 	}
 	for shift := 0; shift < 64; shift += 16 {
 		sum += int(acc >> shift & 0xffff)
 	}
-	return out != 0, sum - words*8*256
+	return false, sum - words*8*256
 }
 
 // boxes gives the boxes of the changed pixels and takes the changed blocks
