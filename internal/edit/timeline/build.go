@@ -33,11 +33,11 @@ func (b *builder) build(length int64, cuts []cut, cues []cue) {
 		b.show(at, c.from, c.began, &cues)
 		b.plan.Cuts = append(b.plan.Cuts, Cut{Span{b.grid.time(c.from), b.grid.time(c.to)}, b.at, c.gap})
 		b.plan.CutTotal += b.grid.time(c.to) - b.grid.time(c.from)
-		b.plan.last, at = c.from-1, c.to
+		b.plan.LastTick, at = c.from-1, c.to
 	}
 	if at < length {
 		b.show(at, length, length, &cues)
-		b.plan.last = length - 1
+		b.plan.LastTick = length - 1
 		at = length
 	}
 	b.hold(at, b.step, b.result)

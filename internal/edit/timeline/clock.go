@@ -11,7 +11,7 @@ import (
 func (p *Plan) TickAt(frame int64) int64 {
 	frame = min(max(frame, 0), p.Frames-1)
 	r := p.Runs[p.runAt(func(r Run) bool { return r.Frame <= frame })]
-	return min(r.From+(frame-r.Frame)*(r.To-r.From)/r.Frames, p.last)
+	return min(r.From+(frame-r.Frame)*(r.To-r.From)/r.Frames, p.LastTick)
 }
 
 // FrameAt is TickAt as a time of the recording: the picture to show is that of

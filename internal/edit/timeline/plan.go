@@ -14,6 +14,7 @@ type Plan struct {
 	Recording    time.Duration `json:"recordingNs"` // length of the recording
 	Start        time.Time     `json:"start"`       // wall clock at its first frame
 	Frames       int64         `json:"frames"`      // length of the clip, at least 1
+	LastTick     int64         `json:"lastTick"`    // of the recording's grid: the last one that is shown
 	CutTotal     time.Duration `json:"cutNs"`       // what was left out
 
 	Runs     []Run     `json:"runs"`
@@ -21,8 +22,6 @@ type Plan struct {
 	Pills    []Pill    `json:"pills"`
 	Marks    []Mark    `json:"marks"`
 	Chapters []Chapter `json:"chapters"`
-
-	last int64 // the last tick that may be shown
 }
 
 // Run is a stretch of clip frames: the Frames from Frame on show the recording

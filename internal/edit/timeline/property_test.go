@@ -217,7 +217,7 @@ func TestFramesShowTheirTime(t *testing.T) {
 		for k := int64(0); k < p.Frames; k++ {
 			tick := p.TickAt(k)
 			at := p.ToRecording(p.Time(k))
-			if shown := g.time(tick) <= at+time.Microsecond && (g.time(tick+1) > at-time.Microsecond || tick == p.last); tick < last || !shown {
+			if shown := g.time(tick) <= at+time.Microsecond && (g.time(tick+1) > at-time.Microsecond || tick == p.LastTick); tick < last || !shown {
 				t.Fatalf("frame %d shows tick %d after %d; the map says %v", k, tick, last, at)
 			}
 			if p.Frame(p.Time(k)) != k {

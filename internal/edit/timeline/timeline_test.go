@@ -280,8 +280,8 @@ func TestManySteps(t *testing.T) {
 		if len(p.Chapters) != 1000 || p.Length() < 2000*time.Second {
 			t.Errorf("%s: %d chapters in %v", name, len(p.Chapters), p.Length())
 		}
-		if at := p.TickAt(p.Frames - 1); at != p.last {
-			t.Errorf("%s: the last frame shows tick %d of %d", name, at, p.last)
+		if at := p.TickAt(p.Frames - 1); at != p.LastTick {
+			t.Errorf("%s: the last frame shows tick %d of %d", name, at, p.LastTick)
 		}
 	}
 }
