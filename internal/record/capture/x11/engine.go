@@ -1,6 +1,7 @@
 package x11
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -45,7 +46,7 @@ func (e *Engine) Stats() capture.Stats {
 func Check(ctx context.Context, target capture.Target) (how string, err error) {
 	s, err := openScreen(ctx, target, func() time.Duration { return 0 })
 	if err != nil {
-		return "", err
+		return "", explain(err, target.Display)
 	}
 	defer s.close()
 	return s.how(), nil
@@ -54,6 +55,24 @@ func Check(ctx context.Context, target capture.Target) (how string, err error) {
 // Run implements capture.Engine. It returns an *UnsupportedError, with nothing
 // filmed, when this display's pixels can't be read.
 func (e *Engine) Run(ctx context.Context, cfg capture.Config, sink capture.Sink) error {
+	err := e.run(ctx, cfg, sink)
+	var lost *lostError
+	if errors.As(err, &lost) && ctx.Err() != nil {
+		return nil // all that was asked for is there
+	}
+	return explain(err, cfg.Display)
+}
+
+// explain names the display that was lost.
+func explain(err error, display string) error {
+	var lost *lostError
+	if errors.As(err, &lost) {
+		return &capture.DisplayLostError{Display: display, Err: lost.err}
+	}
+	return err
+}
+
+func (e *Engine) run(ctx context.Context, cfg capture.Config, sink capture.Sink) error {
 	s, err := openScreen(ctx, cfg.Target, cfg.Now)
 	if err != nil {
 		return err
@@ -65,19 +84,9 @@ func (e *Engine) Run(ctx context.Context, cfg capture.Config, sink capture.Sink)
 		return err
 	}
 	filmed := r.film(ctx)
-	encoded := r.encoder.finish(ctx)
-
-	var lost *lostError
-	switch {
-	case encoded != nil:
-		return encoded
-	case errors.As(filmed, &lost) && ctx.Err() != nil:
-		return nil // all that was asked for is there
-	case errors.As(filmed, &lost):
-		return &capture.DisplayLostError{Display: cfg.Display, Err: filmed}
-	default:
-		return filmed
-	}
+	// What was filmed is delivered whatever ended the film. The encoder's
+	// error goes first: the loop only saw what it caused.
+	return cmp.Or(r.encoder.finish(ctx), filmed)
 }
 
 // hurry bounds how long a server that no longer answers can hold us up once

@@ -41,12 +41,11 @@ type screen struct {
 
 // openScreen connects and prepares everything for pictures of target. What
 // the server lacks is noted in lacking; it is an *UnsupportedError when no
-// picture can be had at all, and a *capture.DisplayLostError when there is no
-// server.
+// picture can be had at all, and a *lostError when there is no server.
 func openScreen(ctx context.Context, target capture.Target, now func() time.Duration) (*screen, error) {
 	conn, raw, addr, err := dial(ctx, target.Display, target.Xauthority)
 	if err != nil {
-		return nil, &capture.DisplayLostError{Display: target.Display, Err: err}
+		return nil, &lostError{err}
 	}
 	s := &screen{conn: conn, net: raw, pumped: make(chan struct{})}
 	setup := xproto.Setup(conn)
@@ -227,17 +226,14 @@ func (s *screen) fetched(err error) error {
 	}
 }
 
-// lost explains an error of the X server. Errors that the server reports
-// leave the connection whole; any other means that it is gone.
+// lost explains an error of a request. One that the server reports leaves the
+// connection whole, but we have no use for it either: requests that we make
+// don't fail. Whoever runs the engine finds out whether the display is there.
 func (s *screen) lost(doing string, err error) error {
-	var xerr xgb.Error
-	if errors.As(err, &xerr) {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
 	return &lostError{fmt.Errorf("%s: %w", doing, err)}
 }
 
-// lostError marks the end of the connection; the engine names the display.
+// lostError marks the loss of the X server; the engine names the display.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return e.err.Error() }
