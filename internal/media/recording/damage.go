@@ -1,14 +1,12 @@
 package recording
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"sync"
 	"time"
 )
 
@@ -39,14 +37,11 @@ type damageLine struct {
 	R [][4]int `json:"r"` // x, y, width, height
 }
 
-// DamageLog is the damage log that is being written. Entries reach the file
-// within a second, or with Close.
-type DamageLog struct {
-	mu    sync.Mutex
-	f     *os.File
-	w     *bufio.Writer
-	flush time.Time
-}
+// DamageLog is the damage log that is being written. Every entry is handed to
+// the operating system as it comes: a buffer would hold the last change before
+// a still stretch until the screen moves again, and a killed writer would lose
+// it. There is at most one entry a tick.
+type DamageLog struct{ f *os.File }
 
 // CreateDamage begins the damage log.
 func (d *Dir) CreateDamage() (*DamageLog, error) {
@@ -54,7 +49,7 @@ func (d *Dir) CreateDamage() (*DamageLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin the damage log: %w", err)
 	}
-	return &DamageLog{f: f, w: bufio.NewWriter(f)}, nil
+	return &DamageLog{f}, nil
 }
 
 // Add appends an entry.
@@ -67,23 +62,15 @@ func (l *DamageLog) Add(at time.Duration, rects []Rect) error {
 	if err != nil {
 		return fmt.Errorf("encode damage: %w", err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, _ = l.w.Write(append(raw, '\n')) // a bufio.Writer keeps its error for Flush
-	if now := time.Now(); now.Sub(l.flush) > time.Second {
-		l.flush = now
-		if err := l.w.Flush(); err != nil {
-			return fmt.Errorf("write the damage log: %w", err)
-		}
+	if _, err := l.f.Write(append(raw, '\n')); err != nil {
+		return fmt.Errorf("write the damage log: %w", err)
 	}
 	return nil
 }
 
-// Close writes what is left.
+// Close ends the log.
 func (l *DamageLog) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := errors.Join(l.w.Flush(), l.f.Close()); err != nil {
+	if err := l.f.Close(); err != nil {
 		return fmt.Errorf("end the damage log: %w", err)
 	}
 	return nil
