@@ -78,7 +78,9 @@ func clean(text string, limit int, colours *regexp.Regexp) (runes []rune, cut bo
 	if most := limit * 16; len(text) > most {
 		text, cut = text[:most], true
 	}
-	text = colours.ReplaceAllString(text, "")
+	if strings.ContainsRune(text, '\x1b') {
+		text = colours.ReplaceAllString(text, "")
+	}
 	space := false
 	for _, r := range text {
 		switch {

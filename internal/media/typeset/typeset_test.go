@@ -282,3 +282,18 @@ func BenchmarkSetAndDraw(b *testing.B) {
 		block.Draw(img, image.Point{}, color.White)
 	}
 }
+
+// Guards other surfaces than pictures: the same text, cut where a reader would.
+func TestPlain(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"a\u202eb\nc", 9, "ab c"}, {"abcdef", 4, "abc…"}, {"👩‍💻👩‍💻👩‍💻", 2, "👩‍💻…"}, {"abc", 3, "abc"}, {"x", 0, ""}, {"e\u0301e\u0301", 2, "e\u0301e\u0301"},
+	} {
+		if got := Plain(c.in, c.limit); got != c.want {
+			t.Errorf("%q to %d: %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}
