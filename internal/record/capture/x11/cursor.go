@@ -24,8 +24,8 @@ func (c *cursor) box() image.Rectangle {
 	if c == nil {
 		return image.Rectangle{}
 	}
-	min := c.at.Sub(c.hot)
-	return image.Rectangle{Min: min, Max: min.Add(c.size)}
+	corner := c.at.Sub(c.hot)
+	return image.Rectangle{Min: corner, Max: corner.Add(c.size)}
 }
 
 // watchCursor asks for an event whenever the pointer's picture changes.

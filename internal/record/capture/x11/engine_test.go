@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/proofreel/proofreel/internal/media/pixel"
+	"github.com/proofreel/proofreel/internal/media/profile"
 	"github.com/proofreel/proofreel/internal/record/capture"
 )
 
@@ -218,19 +219,26 @@ func TestSlowSinkDropsOldFrames(t *testing.T) {
 }
 
 // Guards segments: while something changes now and then, keyframes are never
-// more than about a second apart, so that each second can begin a segment.
+// more than about a second apart, so that each second can begin a segment. The
+// still stretch before must not be made up for by a run of keyframes.
 func TestKeyframesByTime(t *testing.T) {
 	const w, h, fps = 160, 120, 60
 	spawn := newSpawner(t)
 	display, _ := xvfb(t, spawn, w, h, 24)
 	p := newPainter(t, display)
 	tp := newTape()
-	e, stop := film(t, config(t, spawn, display, w, h, fps), tp)
+	cfg := config(t, spawn, display, w, h, fps)
+	cfg.Encode = profile.Recording().Args()
+	e, stop := film(t, cfg, tp)
+	held := func(n int) func() bool {
+		return func() bool { tp.mu.Lock(); defer tp.mu.Unlock(); return len(tp.holds) >= n }
+	}
+	eventually(t, "three holds", held(3))
 	for i := range uint32(16) {
 		p.fill(0xffffff*(i&1), image.Rect(10, 10, 20, 20))
 		time.Sleep(150 * time.Millisecond)
 	}
-	eventually(t, "two holds", func() bool { tp.mu.Lock(); defer tp.mu.Unlock(); return len(tp.holds) >= 2 })
+	eventually(t, "two holds more", held(5))
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -238,8 +246,8 @@ func TestKeyframesByTime(t *testing.T) {
 	if !last.Key {
 		t.Error("the screen is held on a frame that is no keyframe")
 	}
-	keys, key := 0, int64(0)
-	for _, f := range tp.frames {
+	keys, key := 0, tp.frames[1].Tick
+	for _, f := range tp.frames[1:] {
 		if !f.Key {
 			continue
 		}

@@ -65,8 +65,10 @@ func newSpawner(t testing.TB) *proc.Spawner {
 
 // lossless is an encoder setting by which pixels can be compared exactly.
 func lossless() []string {
-	return []string{"-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv420p", "-g", "100000",
-		"-x264-params", "bframes=0:ref=1:weightp=0:rc-lookahead=0:sync-lookahead=0:scenecut=0:mbtree=0:sliced-threads=1:force-cfr=1"}
+	return []string{
+		"-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv420p", "-g", "100000",
+		"-x264-params", "bframes=0:ref=1:weightp=0:rc-lookahead=0:sync-lookahead=0:scenecut=0:mbtree=0:sliced-threads=1:force-cfr=1",
+	}
 }
 
 func config(t testing.TB, spawn *proc.Spawner, display string, w, h, fps int) capture.Config {

@@ -76,13 +76,6 @@ func (b *inbox) put(change func(*news)) {
 	}
 }
 
-// peek shows what is in the box.
-func (b *inbox) peek() news {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.news
-}
-
 // take empties the box, but for the loss of the connection, which stays.
 func (b *inbox) take() news {
 	b.mu.Lock()
