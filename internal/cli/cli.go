@@ -112,8 +112,8 @@ func Run(ctx context.Context, args []string, deps Deps, stdio Stdio) (code int) 
 	if err != nil {
 		return fail(p, name, a, interrupted(ctx, name, err))
 	}
-	if name == "supervise" || name == "finish" {
-		return fault.ExitOK // what they do shows in the recording
+	if name == "supervise" || name == "finish" || name == "mcp" {
+		return fault.ExitOK // what they do shows elsewhere
 	}
 	if err := p.success(name, a); err != nil {
 		e := fault.Wrap(err, fault.Internal, "The command itself has succeeded; make room for its answer, and ask with status or list.", "the answer could not be printed")

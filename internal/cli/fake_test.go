@@ -15,6 +15,7 @@ import (
 	"github.com/proofreel/proofreel/internal/media/recording"
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
+	"github.com/proofreel/proofreel/internal/serve/mcpserver"
 )
 
 const (
@@ -171,6 +172,7 @@ type bench struct {
 	waits  int
 	env    map[string]string
 	doctor doctor.Report
+	mcp    mcpserver.Options
 	tty    bool
 	ctx    context.Context //nolint:containedctx // a test's table carries it
 }
@@ -211,7 +213,8 @@ func (b *bench) run(args ...string) outcome {
 			}
 			return "", fault.New(fault.InvalidValue, "Use none, dir:PATH or uploads.sh.", "--publish: %s is not in this version", quote(target))
 		},
-		Doctor: func(context.Context) (doctor.Report, error) { return b.doctor, nil },
+		Doctor:   func(context.Context) (doctor.Report, error) { return b.doctor, nil },
+		ServeMCP: func(_ context.Context, o mcpserver.Options) error { b.mcp = o; return b.err },
 	}
 	code := Run(b.ctx, args, deps, Stdio{Out: &out, Err: &errs, OutTTY: b.tty, ErrTTY: b.tty, Width: 80, Colour: b.tty})
 	return outcome{code, out.String(), errs.String()}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
+	"github.com/proofreel/proofreel/internal/serve/mcpserver"
 )
 
 // Recorder does what the commands about recordings ask for. An empty id means
@@ -38,6 +39,8 @@ type Deps struct {
 	Getenv func(name string) string
 	// Wait sleeps, or returns the context's error.
 	Wait func(ctx context.Context, d time.Duration) error
+	// ServeMCP serves the client on standard input and output until it goes.
+	ServeMCP func(ctx context.Context, o mcpserver.Options) error
 	// Version is this program's.
 	Version string
 }

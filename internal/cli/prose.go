@@ -26,7 +26,8 @@ func prose() Manifest {
 			"On success stdout holds exactly one JSON object and stderr is empty, except that stop and recover report progress there, one JSON object a line.",
 			"On failure stdout is empty and the last line of stderr is one JSON object with error.code, error.message, error.hint and error.retryable.",
 			"Wrong flags and values exit with 2 and have no effect.",
-			"A recording goes on when the program that started it ends. It ends with stop, at --max-duration, or with the process of --until-pid.",
+			"A recording goes on when the program that started it ends. It ends with stop, at --max-duration, or with the process of --until-pid. One that a client of mcp started ends with that client.",
+			"mcp speaks the Model Context Protocol instead: stdout is the protocol's alone, and stderr holds logs.",
 			"stop may be repeated, also from several places at once: the answer is the same and there is one film.",
 		},
 		Environment: []Environment{

@@ -25,6 +25,7 @@ type tree struct {
 	Discard   discardCmd   `cmd:"" effects:"none" failures:"none" help:"Remove a recording and its film from this machine."`
 	Prune     pruneCmd     `cmd:"" effects:"none" failures:"none" help:"Remove the recordings that ended long ago."`
 	Doctor    doctorCmd    `cmd:"" effects:"none" failures:"none" help:"Check what a recording needs on this machine, and try a real one of a second."`
+	MCP       mcpCmd       `cmd:"" name:"mcp" effects:"none,recording-started,event-recorded,proof-saved" failures:"none,finalize-partial" help:"Serve recordings to an agent as a Model Context Protocol server on stdin and stdout; logs go to stderr. Ends with its client, and ends what that client started."`
 	HelpCmd   helpCmd      `cmd:"" name:"help" effects:"none" failures:"none" help:"The same as --help."`
 	VersionIs versionCmd   `cmd:"" name:"version" effects:"none" failures:"none" help:"The same as --version."`
 	Supervise superviseCmd `cmd:"" hidden:"" effects:"none" failures:"none" help:"Own a recording; start runs this by itself."`
@@ -93,8 +94,10 @@ type pruneCmd struct {
 
 type doctorCmd struct{}
 
+type mcpCmd struct{}
+
 type helpCmd struct {
-	Command choice `arg:"" optional:"" allowed:"start,step,result,status,stop,watch,list,recover,discard,prune,doctor,help,version" help:"The command to explain."`
+	Command choice `arg:"" optional:"" allowed:"start,step,result,status,stop,watch,list,recover,discard,prune,doctor,mcp,help,version" help:"The command to explain."`
 }
 
 type versionCmd struct{}

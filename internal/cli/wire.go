@@ -14,11 +14,12 @@ import (
 // realDeps is what the commands work with on this machine.
 func realDeps(version string) Deps {
 	return Deps{
-		Version: version,
-		Getenv:  os.Getenv,
-		Wait:    sleep,
-		Doctor:  checkMachine,
-		Open:    func() (Recorder, error) { return openManager() },
+		Version:  version,
+		Getenv:   os.Getenv,
+		Wait:     sleep,
+		Doctor:   checkMachine,
+		ServeMCP: serveMCP,
+		Open:     func() (Recorder, error) { return openManager() },
 		ParsePublish: func(spec string) (string, error) {
 			t, err := publish.Parse(spec)
 			return t.String(), err //nolint:wrapcheck // it is the user's error already

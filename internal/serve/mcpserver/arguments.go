@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,9 +20,8 @@ type argument struct {
 	flag    string   // of start, which reads the value; empty: none
 	summary string
 	allowed []string
-	def     string // the default, empty: none
-	least   int    // of an integer; 0: no limit
-	most    int    // of an integer, or a string's length in characters; 0: no limit
+	least   int // of an integer; 0: no limit
+	most    int // of an integer, or a string's length in characters; 0: no limit
 }
 
 // arguments gives the tool's arguments, in their order. Those that start's
@@ -30,7 +30,7 @@ func arguments(flags []Flag) ([]argument, error) {
 	one := func(s string) []string { return []string{s} }
 	all := []argument{
 		{name: "action", kind: "string", actions: actions(), needed: true, allowed: actions(), summary: "What to do."},
-		{name: "box", kind: "string", actions: actions(), allowed: one("local"), def: "local", summary: "The machine that is filmed. This version serves local only, the machine that the server runs on."},
+		{name: "box", kind: "string", actions: actions(), allowed: one("local"), summary: "The machine that is filmed. This version serves local only, the machine that the server runs on."},
 		{name: "recordingId", kind: "string", actions: []string{"step", "result", "status", "stop"}, most: 64, summary: "The recording. Left out: the one that you started and that still runs."},
 		{name: "text", kind: "string", actions: []string{"step", "result"}, needed: true, flag: "text"},
 		{name: "pass", kind: "boolean", actions: one("result"), needed: true, summary: "Whether the step before it went well."},
@@ -67,22 +67,25 @@ func (a *argument) describe(flags []Flag) error {
 	case a.kind == "integer" && lowErr == nil:
 		a.least, a.most = low, high
 	case f.Min != "":
-		a.summary += " " + f.Min + " to " + f.Max + "."
+		a.summary += " " + forms(a.flag) + ", " + f.Min + " to " + f.Max + "."
 	case highErr == nil:
 		a.most = high
 	}
-	if a.kind == "integer" && len(f.Allowed) == 0 {
-		a.summary += " Left out: " + f.Default + "." // a word, which an integer can't be
-	} else {
-		a.def = f.Default
-	}
-	if f.Otherwise != "" {
-		a.summary += " Left out: " + terms(f.Otherwise) + "."
+	if left := terms(cmp.Or(f.Otherwise, f.Default)); left != "" {
+		a.summary += " Left out: " + left + "."
 	}
 	if a.flag == "text" {
 		a.summary = "What is about to be done (step), or what was seen (result)."
 	}
 	return nil
+}
+
+// forms says how a value is written that JSON has no type for.
+func forms(flag string) string {
+	if flag == "size" {
+		return "WIDTHxHEIGHT"
+	}
+	return "A number with its unit, such as 90s or 30m"
 }
 
 // camel makes maxDuration of max-duration.

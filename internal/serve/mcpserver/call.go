@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -137,7 +136,7 @@ func (s *session) failure(action string, err error) *mcp.CallToolResult {
 	return &mcp.CallToolResult{
 		IsError:           true,
 		Content:           []mcp.Content{&mcp.TextContent{Text: text}},
-		StructuredContent: json.RawMessage(encode(map[string]any{"error": envelope.Error})),
+		StructuredContent: encode(map[string]any{"error": envelope.Error}),
 	}
 }
 

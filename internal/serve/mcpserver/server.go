@@ -89,9 +89,7 @@ type Options struct {
 // started have ended as well; an error then says which of them is not known to
 // have. Nothing but the protocol is written to out. in is closed at the end.
 func Serve(ctx context.Context, in io.ReadCloser, out io.Writer, o Options) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	return serve(ctx, &mcp.IOTransport{Reader: &input{in, cancel}, Writer: output{out}}, o)
+	return serve(ctx, &mcp.IOTransport{Reader: in, Writer: output{out}}, o)
 }
 
 func serve(ctx context.Context, transport mcp.Transport, o Options) error {
@@ -105,7 +103,7 @@ func serve(ctx context.Context, transport mcp.Transport, o Options) error {
 		return err
 	}
 	s := &session{Options: o, args: args, ctx: ctx}
-	conn, err := s.server().Connect(ctx, transport, nil)
+	conn, err := s.server().Connect(ctx, &watched{transport, cancel}, nil)
 	if err != nil {
 		return fmt.Errorf("meet the client: %w", err)
 	}

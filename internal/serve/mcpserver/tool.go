@@ -51,7 +51,6 @@ type property struct {
 	Type        string `json:"type"`
 	Description string `json:"description"`
 	Enum        []any  `json:"enum,omitempty"`
-	Default     any    `json:"default,omitempty"`
 	Minimum     int    `json:"minimum,omitempty"`
 	Maximum     int    `json:"maximum,omitempty"`
 	MinLength   int    `json:"minLength,omitempty"`
@@ -60,7 +59,8 @@ type property struct {
 
 // schema is the tool's JSON Schema. It stays flat, for there are clients that
 // understand no conditions; which action takes what stands in the words, and
-// is checked in a call.
+// is checked in a call. It names no defaults: clients would send them all, to
+// actions that don't take them.
 func schema(args []argument) json.RawMessage {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"object","additionalProperties":false,"required":["action"],"properties":{`)
@@ -83,9 +83,6 @@ func (a argument) property() property {
 	}
 	for _, v := range a.allowed {
 		p.Enum = append(p.Enum, a.typed(v))
-	}
-	if a.def != "" {
-		p.Default = a.typed(a.def)
 	}
 	if a.kind == "integer" {
 		p.Minimum, p.Maximum = a.least, a.most
