@@ -54,12 +54,11 @@ func NewCamera(width, height float64, clicks []Click, z Zoom) *Camera {
 			c.move(until, view, z.Travel, whole)
 			view = whole
 		}
-		next := view
+		next := follow(view, click.Point)
 		if view == whole {
-			next = clampView(View{click.X - width/z.Scale/2, click.Y - height/z.Scale/2, width / z.Scale, height / z.Scale}, whole)
-		} else {
-			next = clampView(follow(view, click.Point), whole)
+			next = View{click.X - width/z.Scale/2, click.Y - height/z.Scale/2, width / z.Scale, height / z.Scale}
 		}
+		next = clampView(next, whole)
 		if next != view {
 			c.move(arrive-z.Travel, view, z.Travel, next)
 			view = next

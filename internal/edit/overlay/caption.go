@@ -14,6 +14,7 @@ import (
 // Kind is what a caption tells.
 type Kind int
 
+// The kinds of captions.
 const (
 	Step   Kind = iota // what is being done
 	Passed             // its result: as it should be
@@ -33,6 +34,7 @@ type Caption struct {
 // Position is where steps and results stand.
 type Position int
 
+// The places of steps and results.
 const (
 	Top    Position = iota // at the top centre, the result under its step
 	Bottom                 // above a dock or taskbar, the step over its result

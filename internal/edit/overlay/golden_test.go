@@ -72,7 +72,7 @@ func TestGolden(t *testing.T) {
 	twoLines := long(Step, "Open the checkout page, choose the cheapest delivery and pay with an expired credit card of the test set")
 	skip, speed := long(Skip, "▶▶ 18 s later"), long(Speed, "2x")
 	top, bottom := image.Rect(280, 0, 1000, 150), image.Rect(280, 500, 1000, 720)
-	for name, make := range map[string]func() *image.RGBA{
+	for name, scene := range map[string]func() *image.RGBA{
 		"light": func() *image.RGBA {
 			return crop(blend(t, track(t, 1280, 720, Top, step, failed), light(1280, 720)), top)
 		},
@@ -95,7 +95,7 @@ func TestGolden(t *testing.T) {
 		"pointer":  func() *image.RGBA { return pointerScene(t) },
 		"backdrop": func() *image.RGBA { return backdropScene(t) },
 	} {
-		t.Run(name, func(t *testing.T) { compare(t, name, make()) })
+		t.Run(name, func(t *testing.T) { compare(t, name, scene()) })
 	}
 }
 
@@ -103,9 +103,9 @@ func pointerScene(t *testing.T) *image.RGBA {
 	t.Helper()
 	img := light(400, 160)
 	draw.Draw(img, image.Rect(200, 0, 400, 160), dark(200, 160), image.Point{}, draw.Src)
-	for i, age := range []time.Duration{60, 180, 340} {
+	for i, age := range []time.Duration{60 * time.Millisecond, 180 * time.Millisecond, 340 * time.Millisecond} {
 		at := Point{60 + float64(i)*130, 50}
-		DrawRing(at, Button(1+i), age*time.Millisecond, 26).BlendRGBA(img, Opaque)
+		DrawRing(at, Button(1+i), age, 26).BlendRGBA(img, Opaque)
 		DrawPointer(at, 24).BlendRGBA(img, Opaque)
 	}
 	keys, err := DrawKeys(typeset.New(), []string{"Ctrl", "⇧", "P"}, image.Pt(200, 145), 18)

@@ -20,6 +20,7 @@ type Move struct {
 // Button of a pointing device, as X11 numbers them.
 type Button int
 
+// The buttons that are drawn.
 const (
 	Left   Button = 1
 	Middle Button = 2

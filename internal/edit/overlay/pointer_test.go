@@ -57,14 +57,20 @@ func TestRingEnds(t *testing.T) {
 func TestChords(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	got := Chords([]Key{
-		{At: ms(200), Text: "i"}, {At: ms(100), Text: "h"},
+		{At: ms(200), Text: "i"},
+		{At: ms(100), Text: "h"},
 		{At: ms(300), Text: "S", Modifiers: []string{"Ctrl", "Shift"}},
-		{At: ms(400), Text: "a"}, {At: ms(3000), Text: "b"}, {At: ms(3100), Text: "Enter"},
+		{At: ms(400), Text: "a"},
+		{At: ms(3000), Text: "b"},
+		{At: ms(3100), Text: "Enter"},
 	})
 	want := []Chord{
-		{[]string{"h"}, ms(100), ms(200)}, {[]string{"hi"}, ms(200), ms(300)},
-		{[]string{"Ctrl", "Shift", "S"}, ms(300), ms(400)}, {[]string{"a"}, ms(400), ms(1900)},
-		{[]string{"b"}, ms(3000), ms(3100)}, {[]string{"Enter"}, ms(3100), ms(4600)},
+		{[]string{"h"}, ms(100), ms(200)},
+		{[]string{"hi"}, ms(200), ms(300)},
+		{[]string{"Ctrl", "Shift", "S"}, ms(300), ms(400)},
+		{[]string{"a"}, ms(400), ms(1900)},
+		{[]string{"b"}, ms(3000), ms(3100)},
+		{[]string{"Enter"}, ms(3100), ms(4600)},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -34,9 +34,11 @@ func example() Clip {
 		{"登入頁面：點擊「開始」 · افتح صفحة", "✓ 完成", Passed},
 	} {
 		at := sec(float64(i) * 4)
-		real := sec(float64(i) * 16)
-		c.Steps = append(c.Steps, Step{Name: s.name, Result: s.result, Outcome: s.outcome, From: at, To: at + sec(4), ResultAt: at + sec(2), At: real, ResultIn: real + sec(7),
-			Changes: []Change{{From: real, To: real + sec(1), X: 10, Y: 20, Width: 300, Height: 40}}})
+		live := sec(float64(i) * 16)
+		c.Steps = append(c.Steps, Step{
+			Name: s.name, Result: s.result, Outcome: s.outcome, From: at, To: at + sec(4), ResultAt: at + sec(2), At: live, ResultIn: live + sec(7),
+			Changes: []Change{{From: live, To: live + sec(1), X: 10, Y: 20, Width: 300, Height: 40}},
+		})
 	}
 	return c
 }

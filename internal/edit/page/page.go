@@ -13,6 +13,7 @@ import (
 // Outcome is how a step ended.
 type Outcome int
 
+// The ends of a step.
 const (
 	Open   Outcome = iota // no result was given
 	Passed                // as it should be

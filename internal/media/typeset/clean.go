@@ -51,7 +51,7 @@ func isEmoji(g []rune) bool {
 // one in colour would look broken.
 func emojiByDefault(r rune) bool {
 	if r >= 0x1F300 {
-		return r <= 0x1FAFF && !(r >= 0x1F780 && r <= 0x1F7DF) && !(r >= 0x1F800 && r <= 0x1F8FF)
+		return r <= 0x1FAFF && (r < 0x1F780 || r > 0x1F7DF) && (r < 0x1F800 || r > 0x1F8FF)
 	}
 	if r >= 0x1F1E6 && r <= 0x1F1FF {
 		return true

@@ -62,7 +62,8 @@ func loadFace(name string) (*font.Face, error) {
 	return font.ParseTTF(bytes.NewReader(raw))
 }
 
-// scriptFiles lists the scripts that stand in one file each.
+// scriptFile names the file of a script that stands in one of its own, "" for
+// other runes.
 func scriptFile(r rune) string {
 	for _, s := range []struct {
 		table *unicode.RangeTable

@@ -17,6 +17,7 @@ import (
 // scripts have one weight, which lies between the two.
 type Weight int
 
+// The weights that the fonts have.
 const (
 	Medium   Weight = iota // 500: text that is read
 	SemiBold               // 600: headings and names
@@ -25,6 +26,7 @@ const (
 // Align says where the lines of a block stand.
 type Align int
 
+// The places of lines.
 const (
 	Start  Align = iota // left; right when the text runs from right to left
 	Centre              // each line centred in the block
