@@ -16,7 +16,7 @@ const Name = "x11-damage"
 
 // PointerSink is a capture.Sink that also wants to know where the pointer is,
 // whether or not it is drawn. It is told when the pointer has moved, at most
-// 20 times a second.
+// 20 times a second, or once a tick where the pointer is drawn.
 type PointerSink interface {
 	capture.Sink
 	// Pointer says that the pointer's hot spot is at x, y, in pixels of the

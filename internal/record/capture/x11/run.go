@@ -17,8 +17,10 @@ const (
 	// never is far beyond any recording.
 	never = time.Duration(1<<63 - 1)
 	// pointerEvery is how often the pointer is asked for when it is only
-	// logged. When it is drawn, every tick does.
+	// logged, or rests. While it moves and is drawn, every tick does.
 	pointerEvery = 50 * time.Millisecond
+	// pointerRests is after how long without a move it is taken to rest.
+	pointerRests = time.Second
 )
 
 // run is one call of Engine.Run: the loop and what it knows.
@@ -41,6 +43,7 @@ type run struct {
 	cursor    *cursor // drawn; nil: not
 	pointer   image.Point
 	pointerAt time.Duration // when to ask for it again; never: not at all
+	movedAt   time.Duration // when it was seen to move last
 
 	secondAt   time.Duration // when the running second ends
 	secondBusy time.Duration // the encoder's busy time at its start

@@ -81,22 +81,29 @@ func (r *run) feed(tick int64) {
 
 // askPointer follows the pointer and logs where it is.
 func (r *run) askPointer(now time.Duration) error {
-	r.pointerAt = now + pointerEvery
-	if r.cursor != nil {
-		r.pointerAt = now + r.grid.period()
-	}
 	at, ok, err := r.screen.pointer()
-	if err != nil || !ok || at == r.pointer {
+	if err != nil {
 		return err
 	}
-	r.pointer = at
+	if ok && at != r.pointer {
+		r.pointerMoved(at, now)
+	}
+	every := max(pointerEvery, r.grid.period())
+	if r.cursor != nil && now-r.movedAt < pointerRests {
+		every = r.grid.period()
+	}
+	r.pointerAt = now + every
+	return nil
+}
+
+func (r *run) pointerMoved(to image.Point, now time.Duration) {
+	r.pointer, r.movedAt = to, now
 	if r.cursor != nil {
 		moved := *r.cursor
-		moved.at = at
+		moved.at = to
 		r.moveCursor(&moved, now)
 	}
-	r.sink.pointer(now, at.X, at.Y)
-	return nil
+	r.sink.pointer(now, to.X, to.Y)
 }
 
 // moveCursor damages where the pointer's picture was and where it will be.
