@@ -201,8 +201,13 @@ func TestTicksAndLengths(t *testing.T) {
 		length time.Duration
 		ticks  int64
 	}{
-		{60, 0, 0}, {60, 1, 1}, {60, time.Second, 60}, {60, time.Second + 1, 61}, {60, time.Second - 1, 60},
-		{1, 90 * time.Second, 90}, {30, 24 * time.Hour, 24 * 3600 * 30},
+		{60, 0, 0},
+		{60, 1, 1},
+		{60, time.Second, 60},
+		{60, time.Second + 1, 61},
+		{60, time.Second - 1, 60},
+		{1, 90 * time.Second, 90},
+		{30, 24 * time.Hour, 24 * 3600 * 30},
 	}
 	for _, c := range cases {
 		if got := segment.Ticks(c.length, c.fps); got != c.ticks {
