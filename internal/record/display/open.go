@@ -27,11 +27,7 @@ func Open(ctx context.Context, name, xauthority string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	if xauthority == "" {
-		if home, err := os.UserHomeDir(); err == nil {
-			xauthority = filepath.Join(home, ".Xauthority")
-		}
-	}
+	xauthority = cookieFile(xauthority)
 	c, err := connect(ctx, number, xauthority)
 	if err != nil {
 		return Info{}, openError(ctx, name, err)
@@ -48,6 +44,42 @@ func Open(ctx context.Context, name, xauthority string) (Info, error) {
 		}
 	}
 	return Info{Name: name, Number: number, Xauthority: xauthority, Width: w, Height: h, Depth: depth}, nil
+}
+
+// Watch holds a connection to a display that is there. The channel is closed
+// when the server has ended or dropped the connection, or ctx ends; until then
+// a goroutine runs. Every error is an *OpenError.
+func Watch(ctx context.Context, name, xauthority string) (<-chan struct{}, error) {
+	number, err := numberOf(name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := connect(ctx, number, cookieFile(xauthority))
+	if err != nil {
+		return nil, openError(ctx, name, err)
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		defer c.close()
+		for { // nothing was asked for; what the server tells everybody is passed over
+			if ev, err := c.x.WaitForEvent(); ev == nil && err == nil {
+				return
+			}
+		}
+	}()
+	return gone, nil
+}
+
+func cookieFile(xauthority string) string {
+	if xauthority != "" {
+		return xauthority
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".Xauthority")
 }
 
 func openError(ctx context.Context, name string, err error) error {

@@ -22,6 +22,7 @@ import (
 	"github.com/proofreel/proofreel/internal/media/profile"
 	"github.com/proofreel/proofreel/internal/media/segment"
 	"github.com/proofreel/proofreel/internal/record/capture"
+	"github.com/proofreel/proofreel/internal/record/display"
 )
 
 // Name is the engine's stable name.
@@ -54,6 +55,23 @@ func (e *Engine) Stats() capture.Stats {
 
 // Run implements capture.Engine.
 func (e *Engine) Run(ctx context.Context, cfg capture.Config, sink capture.Sink) error {
+	watching, unwatch := context.WithCancel(ctx)
+	gone, err := display.Watch(watching, cfg.Display, xauthority(cfg))
+	if err != nil {
+		unwatch()
+		if ctx.Err() != nil {
+			return nil
+		}
+		return &capture.DisplayLostError{Display: cfg.Display, Err: err}
+	}
+	defer func() { unwatch(); <-gone }()
+	return e.film(ctx, cfg, sink, gone)
+}
+
+// film grabs until ctx ends or the display is gone. x11grab alone would not
+// notice: without a pointer to draw it asks the server for nothing but the
+// picture, and when that has ended it goes on with the last one (ffmpeg 5.1).
+func (e *Engine) film(ctx context.Context, cfg capture.Config, sink capture.Sink, gone <-chan struct{}) error {
 	out, in, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make the encoder's pipe: %w", err)
@@ -71,14 +89,18 @@ func (e *Engine) Run(ctx context.Context, cfg capture.Config, sink capture.Sink)
 	defer child.Kill()
 
 	stopped := make(chan struct{})
-	go func() { // ends with ctx, or with the child
+	lost := false // valid when stopped is closed
+	go func() {   // ends with ctx, with the display, or with the child
 		defer close(stopped)
 		select {
 		case <-ctx.Done():
 			_ = out.SetReadDeadline(time.Time{})
-			child.Stop(context.WithoutCancel(ctx), unix.SIGINT, patience, e.captured.Load)
+		case <-gone:
+			lost = ctx.Err() == nil
 		case <-child.Done():
+			return
 		}
+		child.Stop(context.WithoutCancel(ctx), unix.SIGINT, patience, e.captured.Load)
 	}()
 	err = e.read(ctx, out, cfg, sink)
 	if err != nil { // the reader gave up: nobody drains the pipe any more
@@ -89,11 +111,15 @@ func (e *Engine) Run(ctx context.Context, cfg capture.Config, sink capture.Sink)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
+	if lost {
+		return &capture.DisplayLostError{Display: cfg.Display, Err: errors.New("the X server closed the connection")}
+	}
 	return ended(cfg.Display, child.Err(), tail.String())
 }
 
-// ended tells why ffmpeg ended on its own. When its display dies, x11grab ends
-// with exit status 0 and a whole file (measured), so the status is no verdict.
+// ended tells why ffmpeg ended on its own. When its display dies while it draws
+// the pointer, x11grab ends with exit status 0 and a whole file (measured), so
+// the status is no verdict.
 func ended(display string, err error, tail string) error {
 	if err == nil || strings.Contains(tail, "Cannot get the image data") || strings.Contains(tail, "Cannot open display") {
 		if err == nil {
@@ -156,6 +182,14 @@ func args(cfg capture.Config) []string {
 	}
 	a = append(a, cfg.Encode...)
 	return append(a, "-flush_packets", "1", "-flvflags", "no_duration_filesize", "-f", "flv", "pipe:1")
+}
+
+// xauthority is the cookie file that ffmpeg will use.
+func xauthority(cfg capture.Config) string {
+	if cfg.Xauthority != "" {
+		return cfg.Xauthority
+	}
+	return os.Getenv("XAUTHORITY")
 }
 
 func environ(cfg capture.Config) []string {
