@@ -27,11 +27,13 @@ func (d *decoder) feed(s segment.Segment) error {
 	err := s.Each(func(f mp4.Sample, data []byte) error {
 		crc = crc32.Update(crc, crc32.IEEETable, data)
 		if f.Key && bytes.Equal(data, d.lastKey) {
-			return nil // a repeated keyframe: decoded before
+			d.repeats.Add(1)
+			return nil // the picture before once more: decoded already
 		}
 		d.fed++
+		d.lastKey = d.lastKey[:0]
 		if f.Key {
-			d.lastKey = append(d.lastKey[:0], data...)
+			d.lastKey = append(d.lastKey, data...)
 		}
 		return d.picture(f.Key, data)
 	})

@@ -53,7 +53,8 @@ type Live struct {
 	queue []segment.Segment
 	ended bool
 
-	frames atomic.Int64 // decoded and found good
+	before atomic.Int64 // frames that decoders before the present one found good
+	now    atomic.Int64 // frames that came out of the present one, and repeats
 	done   chan struct{}
 	bad    []Bad // valid when done is closed
 	err    error // why verification itself was impossible
@@ -85,7 +86,7 @@ func (v *Live) poke() {
 }
 
 // Frames counts the frames that were decoded so far.
-func (v *Live) Frames() int64 { return v.frames.Load() }
+func (v *Live) Frames() int64 { return v.before.Load() + v.now.Load() }
 
 // Finish waits until all that was added is verified and gives the segments
 // that are bad. The error says that nothing could be verified (no decoder).
@@ -135,6 +136,8 @@ func (v *Live) run(ctx context.Context) (bad []Bad, err error) {
 			v.dec.Log.Warn("the verifying decoder failed: decoding one by one", "segments", len(batch)-confirmed, "err", derr)
 			bad = append(bad, v.oneByOne(ctx, batch[confirmed:])...)
 		}
+		v.before.Add(d.through)
+		v.now.Store(0)
 		batch, d = nil, nil
 	}
 	for {
@@ -144,7 +147,7 @@ func (v *Live) run(ctx context.Context) (bad []Bad, err error) {
 			return bad, ctx.Err()
 		}
 		if d == nil {
-			if d, err = startDecoder(v.dec, v.track, &v.frames); err != nil {
+			if d, err = startDecoder(v.dec, v.track, &v.now); err != nil {
 				return bad, err
 			}
 		}
@@ -163,15 +166,14 @@ func (v *Live) oneByOne(ctx context.Context, segs []segment.Segment) (bad []Bad)
 			bad = append(bad, Bad{s, err})
 			continue
 		}
-		v.frames.Add(int64(len(s.Frames)))
+		v.before.Add(int64(len(s.Frames)))
 	}
 	return bad
 }
 
 // Segment decodes one segment alone and says what is wrong with it.
 func (dec Decoder) Segment(ctx context.Context, track mp4.Track, s segment.Segment) error {
-	var count atomic.Int64
-	d, err := startDecoder(dec, track, &count)
+	d, err := startDecoder(dec, track, new(atomic.Int64))
 	if err != nil {
 		return err
 	}
@@ -191,12 +193,14 @@ type decoder struct {
 	w       *bufio.Writer
 	tail    *ffmpeg.Tail
 	track   mp4.Track
-	total   *atomic.Int64 // frames confirmed, over all decoders
+	shown   *atomic.Int64 // frames that came out, and repeats that needed no decoding
 	decoded atomic.Int64  // frames that came out
-	read    chan error    // the progress reader's end
+	repeats atomic.Int64
+	read    chan error // the progress reader's end
 
 	pending []pending // segments that were fed and not yet confirmed
 	fed     int64     // frames that must come out
+	through int64     // frames of segments that are through
 	lastKey []byte
 }
 
@@ -206,7 +210,7 @@ type pending struct {
 	frames int64 // frames that it has, those that needed no decoding among them
 }
 
-func startDecoder(dec Decoder, track mp4.Track, total *atomic.Int64) (*decoder, error) {
+func startDecoder(dec Decoder, track mp4.Track, shown *atomic.Int64) (*decoder, error) {
 	stdin, in, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make the decoder's pipe: %w", err)
@@ -216,12 +220,13 @@ func startDecoder(dec Decoder, track mp4.Track, total *atomic.Int64) (*decoder, 
 		_, _ = stdin.Close(), in.Close()
 		return nil, fmt.Errorf("make the decoder's pipe: %w", err)
 	}
-	d := &decoder{in: in, w: bufio.NewWriterSize(in, 1<<16), tail: ffmpeg.NewTail(10), track: track, total: total, read: make(chan error, 1)}
+	d := &decoder{in: in, w: bufio.NewWriterSize(in, 1<<16), tail: ffmpeg.NewTail(10), track: track, shown: shown, read: make(chan error, 1)}
 	d.child, err = dec.Spawn.Start(proc.Command{
 		Role: "verifier", Path: dec.FFmpeg, Nice: niceness,
 		Args: []string{
 			"-hide_banner", "-v", "error", "-progress", "pipe:1", "-stats_period", "1", "-nostats",
 			"-err_detect", "explode", "-threads", "1", "-flags", "low_delay",
+			"-probesize", "32", "-analyzeduration", "0", // begin at once; -fflags nobuffer would lose the first frames
 			"-f", "h264", "-i", "pipe:0", "-fps_mode", "passthrough", "-f", "null", "-",
 		},
 		Stdin: stdin, Stdout: stdout, Stderr: d.tail,
@@ -233,7 +238,10 @@ func startDecoder(dec Decoder, track mp4.Track, total *atomic.Int64) (*decoder, 
 	}
 	go func() {
 		defer func() { _ = out.Close() }()
-		d.read <- ffmpeg.ReadProgress(out, func(p ffmpeg.Progress) { d.decoded.Store(p.Frame) })
+		d.read <- ffmpeg.ReadProgress(out, func(p ffmpeg.Progress) {
+			d.decoded.Store(p.Frame)
+			d.shown.Store(p.Frame + d.repeats.Load())
+		})
 	}()
 	return d, nil
 }
@@ -253,7 +261,7 @@ func (d *decoder) failed() bool {
 func (d *decoder) forget() int {
 	out, n := d.decoded.Load(), 0
 	for n < len(d.pending) && d.pending[n].upTo <= out {
-		d.total.Add(d.pending[n].frames)
+		d.through += d.pending[n].frames
 		n++
 	}
 	d.pending = d.pending[n:]

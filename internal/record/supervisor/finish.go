@@ -105,14 +105,12 @@ func (s *session) assemble(ctx context.Context, plan *film.Plan) (*recording.Fil
 		Width: plan.Track.Width, Height: plan.Track.Height, FPS: o.FPS,
 		CFR: o.Rate == film.CFR, Samples: plan.Samples, Ticks: plan.End,
 	}
-	if err := dec.Film(ctx, part, want); err != nil {
+	sum, size, err := s.judged(ctx, dec, part, want)
+	if err != nil {
 		_ = os.Remove(part)
 		return nil, fault.Wrap(err, fault.VerifyFailed, "The recorded segments are kept in the recording's directory: please report this.", "the film is not what was captured")
 	}
-	sum, size, err := film.Hash(part)
-	if err == nil {
-		err = os.Rename(part, s.dir.FilmPath())
-	}
+	err = os.Rename(part, s.dir.FilmPath())
 	if err == nil {
 		err = statefile.SyncDir(s.dir.Path())
 	}
@@ -124,6 +122,19 @@ func (s *session) assemble(ctx context.Context, plan *film.Plan) (*recording.Fil
 		Width: plan.Track.Width, Height: plan.Track.Height, FPS: o.FPS, Rate: o.Rate,
 		Frames: int64(plan.Samples), Duration: time.Duration(plan.End) * time.Second / time.Duration(o.FPS),
 	}, nil
+}
+
+// judged verifies the film and takes its checksum, both at once: each reads
+// the file once.
+func (s *session) judged(ctx context.Context, dec verify.Decoder, path string, want verify.Want) (sum string, size int64, err error) {
+	hashed := make(chan error, 1)
+	go func() {
+		var err error
+		sum, size, err = film.Hash(path)
+		hashed <- err
+	}()
+	err = dec.Film(ctx, path, want)
+	return sum, size, errors.Join(err, <-hashed)
 }
 
 // decoder finds the decoder.
