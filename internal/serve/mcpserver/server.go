@@ -114,19 +114,28 @@ func serve(ctx context.Context, transport mcp.Transport, o Options) error {
 	select {
 	case err = <-gone:
 	case <-ctx.Done():
-		// Calls in flight have been told to end; one that can't write its
-		// answer, for nobody reads it, does not.
-		go func() { _ = conn.Close() }()
+	}
+	return s.leave(conn, gone, err)
+}
+
+// leave ends what was started here, now, and once more after the calls in
+// flight: one of them may have started another.
+func (s *session) leave(conn *mcp.ServerSession, gone <-chan error, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.EndWithin)
+	defer cancel()
+	if s.ctx.Err() != nil {
+		go func() { _ = conn.Close() }() // it waits for the calls in flight, which were told to end
+		_ = s.end(ctx)                   // what fails stays open, and is tried again below
 		select {
 		case err = <-gone:
-		case <-time.After(drain):
+		case <-time.After(drain): // nobody reads its answer
 			err = errors.New("a call did not end")
 		}
 	}
 	if err != nil { // the client is gone all the same
-		o.Log.Warn("the connection broke", "err", err)
+		s.Log.Warn("the connection broke", "err", err)
 	}
-	return s.end()
+	return s.end(ctx)
 }
 
 // server makes the library's server, for this session alone.

@@ -77,15 +77,13 @@ func (s *session) stop(ctx context.Context, id string, o supervisor.StopOptions)
 	return res, err //nolint:wrapcheck // it is the user's error already
 }
 
-// end ends the recordings that were started here, each to its film. It waits
-// for EndWithin at most; what then is not done is done by the recordings' own
-// supervisors, which have been told.
-func (s *session) end() error {
+// end ends the recordings that were started here, each to its film. What is
+// not done at ctx's end is done by the recordings' own supervisors, which have
+// been told.
+func (s *session) end(ctx context.Context) error {
 	s.mu.Lock()
 	left := slices.Clone(s.open)
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.EndWithin)
-	defer cancel()
 
 	errs := make([]error, len(left))
 	var wg sync.WaitGroup

@@ -110,7 +110,10 @@ func (b *box) filmed(id, endedBy string) supervisor.StopResult {
 		if i < 0 {
 			return fmt.Errorf("it is not listed: %+v", all)
 		}
-		if row = all.Recordings[i]; !row.Phase.Terminal() || row.Path == "" {
+		if row = all.Recordings[i]; row.Phase == "failed" {
+			b.t.Fatalf("recording %s failed: %s", id, row.Problem)
+		}
+		if !row.Phase.Terminal() || row.Path == "" {
 			return fmt.Errorf("its phase is %s %s", row.Phase, row.Problem)
 		}
 		return nil
