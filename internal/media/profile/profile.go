@@ -22,11 +22,11 @@ type Video struct {
 // it at 51: ultrafast has no adaptive quantisation, which takes bits from text.
 func Recording() Video { return Video{Preset: "ultrafast", CRF: 16, Key: 0.9} }
 
-// constraints are the x264 parameters that the recorder relies on: every picture leaves the
-// encoder before the next one enters (no B-frames, no lookahead, no frame
-// threads), and each refers to the one before it alone, so that a picture can
-// be repeated by a skip-only picture (package h264). A keyframe comes by
-// time, never by content, so that segments have even lengths.
+// constraints are the x264 parameters that the recorder relies on: every
+// picture leaves the encoder before the next one enters (no B-frames, no
+// lookahead, no frame threads), and each refers to the one before it alone, so
+// that a picture can be repeated by a skip-only picture (package h264). A
+// keyframe comes by time, never by content, so that segments have even lengths.
 func constraints() []string {
 	return []string{
 		"bframes=0", "ref=1", "weightp=0", "rc-lookahead=0", "sync-lookahead=0",

@@ -13,12 +13,9 @@ import (
 // Kinds of incidents that the recorder itself notes; an engine's events have
 // kinds of their own.
 const (
-	IncidentGap     = "gap"
-	IncidentDied    = "process_died"
-	IncidentDisk    = "disk"
-	IncidentBad     = "bad_segment"
-	IncidentLimit   = "limit"
-	IncidentDropped = "dropped"
+	IncidentGap  = "gap"          // for a while nothing was known of the screen
+	IncidentDied = "process_died" // the capture or the supervisor
+	IncidentBad  = "bad_segment"  // it did not decode and is not in the film
 )
 
 // Rect is a rectangle of the screen in pixels.

@@ -185,16 +185,15 @@ func (d *Dir) Bytes() int64 {
 	return sum
 }
 
-// Live is what the supervisor reports about once a second while it films.
+// Live is what the supervisor reports twice a second while it films.
 type Live struct {
-	At        time.Duration `json:"atNs"` // since the epoch
-	Captured  int64         `json:"captured"`
-	Distinct  int64         `json:"distinct"`
-	Dropped   int64         `json:"dropped"`
-	Bytes     int64         `json:"bytes"`
-	Achieved  float64       `json:"achieved"` // captured frames a second over the last 5 s
-	Verified  int64         `json:"verified"` // frames decoded so far
-	Heartbeat int64         `json:"heartbeat"`
+	At       time.Duration `json:"atNs"` // since the epoch
+	Captured int64         `json:"captured"`
+	Distinct int64         `json:"distinct"` // 0 when the engine can't tell
+	Dropped  int64         `json:"dropped"`
+	Bytes    int64         `json:"bytes"`    // of the frames, without the boxes around them
+	Achieved float64       `json:"achieved"` // captured frames a second over the last 5 s
+	Verified int64         `json:"verified"` // frames decoded so far
 }
 
 // SaveLive replaces the live figures.

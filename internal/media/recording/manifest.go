@@ -121,7 +121,6 @@ type Capture struct {
 type Browser struct {
 	Kind    string   `json:"kind"`              // agent-browser or chromium
 	Command []string `json:"command,omitempty"` // to put before every browser action
-	Profile string   `json:"profile,omitempty"` // directory to remove
 	Note    string   `json:"note,omitempty"`    // for instance that the browser's own sandbox is off
 }
 
@@ -155,9 +154,9 @@ const (
 // Incident is something that went wrong, or that a reader should know.
 type Incident struct {
 	At     time.Duration `json:"atNs"` // since the epoch
-	Kind   string        `json:"kind"` // process_died, gap, dropped, rate, geometry, fallback, disk
+	Kind   string        `json:"kind"` // an Incident constant, an engine's kind, or the reason of a Stop
 	Detail string        `json:"detail"`
-	// Fatal says that footage was lost or the recording ended by it.
+	// Salvaged says that something died or was lost: the film holds what it left.
 	Salvaged bool `json:"salvaged,omitempty"`
 }
 
@@ -169,7 +168,6 @@ const (
 	VerdictComplete Verdict = "complete" // all that was captured, and nothing was dropped
 	VerdictDegraded Verdict = "degraded" // frames were dropped, or there is a gap
 	VerdictSalvaged Verdict = "salvaged" // something died; all that it left is there
-	VerdictFailed   Verdict = "failed"
 )
 
 // Film is the verified film.

@@ -71,7 +71,7 @@ func smallShm() bool {
 	if err := unix.Statfs("/dev/shm", &st); err != nil {
 		return true
 	}
-	return int64(st.Bavail)*int64(st.Bsize) < enough //nolint:unconvert // 32 bits on 32-bit machines
+	return int64(st.Bavail)*st.Bsize < enough
 }
 
 // ownerName is the variable by which the processes of one browser are found.
