@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/proofreel/proofreel/internal/fault"
@@ -26,7 +27,7 @@ func everyone(man recording.Manifest) []proc.Identity {
 		roots = append(roots, o.Identity)
 	}
 	roots = append(roots, proc.Marked(man.ID)...)
-	all := append(roots, proc.Descendants(roots...)...)
+	all := slices.Concat(roots, proc.Descendants(roots...))
 	self := os.Getpid()
 	seen := map[int]bool{self: true}
 	out := all[:0]

@@ -119,9 +119,10 @@ func stateError(err error, id string) error {
 	}
 }
 
-// filmTime is the recording's time now.
+// filmTime is the recording's time now; 0 when it has none: before its first
+// frame, and after the machine was started anew.
 func filmTime(man recording.Manifest) time.Duration {
-	if man.Clock.Epoch == 0 {
+	if man.Clock.Epoch == 0 || !sameBoot(man) {
 		return 0
 	}
 	return clock.Boottime() - time.Duration(man.Clock.Epoch)

@@ -142,7 +142,7 @@ func (m *Manager) launch(ctx context.Context, dir *recording.Dir, command, marke
 		_ = w.Close()
 		return createError(err, m.Home)
 	}
-	cmd := exec.Command(m.Exe, command, dir.Path())
+	cmd := exec.Command(m.Exe, command, dir.Path()) //nolint:noctx // it outlives this call, and await ends it when ctx does
 	cmd.Dir = "/"
 	cmd.Env = append(without(m.Environ, proc.MarkerName), proc.MarkerName+"="+marker)
 	cmd.Env = append(cmd.Env, env...)
