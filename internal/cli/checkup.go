@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/proofreel/proofreel/internal/contract"
+	"github.com/proofreel/proofreel/internal/record/capture"
+	"github.com/proofreel/proofreel/internal/record/capture/grab"
+	"github.com/proofreel/proofreel/internal/record/capture/x11"
 	"github.com/proofreel/proofreel/internal/record/display"
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
@@ -36,7 +39,11 @@ func describeDisplay(ctx context.Context, name, xauthority string) (string, erro
 	if err != nil {
 		return "", err //nolint:wrapcheck // it says which display and why
 	}
-	return fmt.Sprintf("%s, %dx%d, %d bits a pixel", info.Name, info.Width, info.Height, info.Depth), nil
+	how, err := x11.Check(ctx, capture.Target{Display: name, Xauthority: xauthority, Width: info.Width, Height: info.Height})
+	if err != nil {
+		how = (&grab.Engine{}).How() + "; " + err.Error()
+	}
+	return fmt.Sprintf("%s, %dx%d, %d bits a pixel; films by %s", info.Name, info.Width, info.Height, info.Depth, how), nil
 }
 
 // leftovers lists the recordings that nobody works on and that have no end.

@@ -42,9 +42,17 @@ func (v Video) Args() []string {
 		"-profile:v", "high", "-pix_fmt", "yuv420p",
 		"-x264-params", strings.Join(constraints(), ":"),
 		"-g", "100000", // keyframes come by the expression below
-		"-force_key_frames", fmt.Sprintf("expr:gte(t,n_forced*%g)", v.Key),
+		"-force_key_frames", KeyEvery(v.Key),
 	}
 	return append(args, ColourArgs()...)
+}
+
+// KeyEvery is ffmpeg's -force_key_frames expression for a keyframe on the first
+// picture that comes at least seconds after the last one. Counting keyframes
+// instead (gte(t,n_forced*1)) would lag behind after a still stretch, in which
+// no pictures come, and then make every picture a keyframe until it has caught up.
+func KeyEvery(seconds float64) string {
+	return fmt.Sprintf("expr:if(isnan(prev_forced_t),1,gte(t,prev_forced_t+%g))", seconds)
 }
 
 // ColourArgs tag the stream as BT.709, limited range, in all four fields.

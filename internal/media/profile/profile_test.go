@@ -15,7 +15,7 @@ import (
 func TestRecordingArgs(t *testing.T) {
 	want := "-c:v libx264 -preset ultrafast -crf 16 -profile:v high -pix_fmt yuv420p" +
 		" -x264-params bframes=0:ref=1:weightp=0:rc-lookahead=0:sync-lookahead=0:scenecut=0:mbtree=0:sliced-threads=1:force-cfr=1:8x8dct=1" +
-		" -g 100000 -force_key_frames expr:gte(t,n_forced*0.9)" +
+		" -g 100000 -force_key_frames expr:if(isnan(prev_forced_t),1,gte(t,prev_forced_t+0.9))" +
 		" -color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709"
 	if diff := cmp.Diff(want, strings.Join(Recording().Args(), " ")); diff != "" {
 		t.Error(diff)

@@ -108,6 +108,10 @@ type Stats struct {
 type Engine interface {
 	// Name is the engine's stable name, for instance "x11-damage" or "x11grab".
 	Name() string
+	// How says in words by which means the engine films, for instance "X DAMAGE
+	// with pixels through MIT-SHM". Once the first frame has reached the sink it
+	// is what this run really does. It may be called from any goroutine.
+	How() string
 	// Run films until ctx ends, then drains the encoder so that every frame
 	// taken before has reached the sink, and returns nil. It returns early
 	// with *DisplayLostError when the display is gone, with *EncoderError

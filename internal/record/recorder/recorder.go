@@ -117,11 +117,15 @@ func (r *Recorder) Clock() recording.Clock { return r.clock }
 // Now is the film's time.
 func (r *Recorder) Now() time.Duration { return clock.Boottime() - time.Duration(r.clock.Epoch) }
 
-// Engine is the engine that films, and why that one.
+// Engine is the engine that films, by which means, and which others it was
+// taken instead of because they could not.
 func (r *Recorder) Engine() (name, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.engine.Name(), r.why
+	if r.why == "" {
+		return r.engine.Name(), r.engine.How()
+	}
+	return r.engine.Name(), r.engine.How() + "; " + r.why
 }
 
 func (r *Recorder) verifyWith(track mp4.Track) func(segment.Segment) {

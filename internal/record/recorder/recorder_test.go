@@ -31,6 +31,7 @@ type engine struct {
 }
 
 func (e *engine) Name() string         { return e.name }
+func (e *engine) How() string          { return "by a script" }
 func (e *engine) Stats() capture.Stats { return capture.Stats{} }
 func (e *engine) Run(ctx context.Context, cfg capture.Config, sink capture.Sink) error {
 	i := int(e.n.Add(1)) - 1
@@ -134,7 +135,7 @@ func TestFallsBackToTheNextEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name, why := r.Engine(); name != "good" || !strings.Contains(why, "no DAMAGE here") {
+	if name, why := r.Engine(); name != "good" || why != "by a script; broken: no DAMAGE here" {
 		t.Errorf("engine %s, why %q", name, why)
 	}
 	finish(t, r, time.Second)

@@ -33,6 +33,7 @@ type fast struct {
 }
 
 func (*fast) Name() string         { return "fast" }
+func (*fast) How() string          { return "" }
 func (*fast) Stats() capture.Stats { return capture.Stats{} }
 func (e *fast) Run(ctx context.Context, _ capture.Config, sink capture.Sink) error {
 	if err := sink.Header(e.track.SPS, e.track.PPS); err != nil {

@@ -48,6 +48,11 @@ type Engine struct {
 // Name implements capture.Engine.
 func (*Engine) Name() string { return Name }
 
+// How implements capture.Engine.
+func (*Engine) How() string {
+	return "ffmpeg's grabber: the whole screen is copied and converted at every tick"
+}
+
 // Stats implements capture.Engine. x11grab can't tell distinct frames.
 func (e *Engine) Stats() capture.Stats {
 	return capture.Stats{Captured: e.captured.Load(), Dropped: e.dropped.Load()}

@@ -36,10 +36,6 @@ const (
 	// before it is given up.
 	wakeAfter = 5 * time.Second
 	killAfter = 30 * time.Second
-	// keyEvery is the least time between two keyframes, in seconds. It is
-	// below 1 s so that a picture which is due one second after a keyframe is
-	// a keyframe again.
-	keyEvery = 0.9
 )
 
 // packetSink is the part of a capture.Sink that packets go to.
@@ -123,13 +119,13 @@ func growPipe(f *os.File) {
 	})
 }
 
-// encoderArgs is ffmpeg's command line. The keyframe expression comes after
-// the profile's arguments and so replaces one of the profile: it must go by the
-// time since the last keyframe, because frames come only when something changed.
+// encoderArgs is ffmpeg's command line.
 //
 // The profile must let no frame wait in the encoder; for libx264 that is
 // bframes=0, rc-lookahead=0, sync-lookahead=0, sliced-threads=1 and force-cfr=1
-// (without the last, each waits for the next one's time).
+// (without the last, each waits for the next one's time). Keyframes must go by
+// the time since the last one (profile.KeyEvery), less than keepalive: then a
+// picture that is made to keep a still film alive is a keyframe.
 func encoderArgs(cfg capture.Config) []string {
 	a := []string{
 		"-hide_banner", "-nostdin", "-v", "error",
@@ -142,7 +138,6 @@ func encoderArgs(cfg capture.Config) []string {
 	a = append(a, cfg.Encode...)
 	return append(a,
 		"-chroma_sample_location", "center", // see package pixel
-		"-force_key_frames", fmt.Sprintf("expr:if(isnan(prev_forced_t),1,gte(t,prev_forced_t+%g))", keyEvery),
 		"-flush_packets", "1", "-flvflags", "no_duration_filesize", "-f", "flv", "pipe:1")
 }
 

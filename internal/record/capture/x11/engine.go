@@ -27,6 +27,7 @@ type PointerSink interface {
 // Engine films an X11 display by its damage.
 type Engine struct {
 	captured, distinct, dropped atomic.Int64
+	how                         atomic.Value // string; of the last run
 }
 
 // New makes an engine that has filmed nothing yet.
@@ -34,6 +35,14 @@ func New() *Engine { return &Engine{} }
 
 // Name implements capture.Engine.
 func (*Engine) Name() string { return Name }
+
+// How implements capture.Engine.
+func (e *Engine) How() string {
+	if how, ok := e.how.Load().(string); ok {
+		return how
+	}
+	return "X DAMAGE with pixels through MIT-SHM, where the X server has both"
+}
 
 // Stats implements capture.Engine.
 func (e *Engine) Stats() capture.Stats {
@@ -79,6 +88,7 @@ func (e *Engine) run(ctx context.Context, cfg capture.Config, sink capture.Sink)
 	}
 	defer s.close()
 	defer hurry(ctx, s)()
+	e.how.Store(s.how())
 	r, err := newRun(e, cfg, s, sink)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/proofreel/proofreel/internal/host/clock"
 	"github.com/proofreel/proofreel/internal/host/proc"
+	"github.com/proofreel/proofreel/internal/media/profile"
 	"github.com/proofreel/proofreel/internal/media/segment"
 	"github.com/proofreel/proofreel/internal/record/capture"
 )
@@ -67,6 +68,7 @@ func newSpawner(t testing.TB) *proc.Spawner {
 func lossless() []string {
 	return []string{
 		"-c:v", "libx264", "-preset", "ultrafast", "-qp", "0", "-pix_fmt", "yuv420p", "-g", "100000",
+		"-force_key_frames", profile.KeyEvery(0.9),
 		"-x264-params", "bframes=0:ref=1:weightp=0:rc-lookahead=0:sync-lookahead=0:scenecut=0:mbtree=0:sliced-threads=1:force-cfr=1",
 	}
 }

@@ -39,6 +39,7 @@ type run struct {
 	first   int64         // its tick
 	looked  time.Duration // when pixels were fetched last
 	held    time.Duration // when the sink was told last that nothing changes
+	kept    time.Duration // when a frame was made last that only keeps the film alive
 
 	cursor    *cursor // drawn; nil: not
 	pointer   image.Point
@@ -287,10 +288,11 @@ func (r *run) keepAlive(now time.Duration, state encoderState) (next time.Durati
 		return never, nil // the encoder wakes us
 	}
 	if !state.key {
-		at := max(r.grid.at(state.keyTick)+keepalive, r.grid.open())
+		at := max(r.grid.at(state.keyTick)+keepalive, r.kept+keepalive, r.grid.open())
 		if now < at {
 			return at, nil
 		}
+		r.kept = now
 		r.feed(r.grid.take(now))
 		return never, nil
 	}
