@@ -164,10 +164,7 @@ func noBlack(t *testing.T, path string) {
 // Stop right after start gives a film of at least one frame; nothing piles up
 // over many rounds.
 func TestStartStopWithoutAPause(t *testing.T) {
-	rounds := 25
-	if n, err := strconv.Atoi(os.Getenv("PROOFREEL_ROUNDS")); err == nil {
-		rounds = n
-	}
+	const rounds = 100
 	b := newBox(t)
 	for range rounds {
 		d := b.start("--size", "320x240", "--fps", "10", "--browser", "none")
