@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/proofreel/proofreel/internal/host/proc"
 	"github.com/proofreel/proofreel/web/rig"
 )
 
@@ -416,4 +417,96 @@ func TestRecycledPIDIsNotSignalled(t *testing.T) {
 	if err := bystander.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("the bystander was hit: %v", err)
 	}
+}
+
+// Encoders that die on a moving screen: every time the film holds all that was
+// captured, and says what died. The fault was a restarted capture whose first
+// frame fell on a tick that had a picture already: stop failed, and a second
+// one left footage out and called the film complete.
+func TestEncoderDiesOnAMovingScreen(t *testing.T) {
+	for _, fps := range []string{"5", "15", "60"} {
+		t.Run(fps+" fps", func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			d := b.start("--size", "320x240", "--fps", fps, "--browser", "none")
+			term := exec.Command("xterm", "-e", "i=0; while :; do echo $i; i=$((i+1)); sleep 0.02; done")
+			term.Env = append(os.Environ(), "DISPLAY="+d.Display, "XAUTHORITY="+d.Xauthority)
+			if err := term.Start(); err != nil {
+				t.Fatalf("xterm: %v (apt-get install xterm)", err)
+			}
+			defer func() { _ = term.Process.Kill(); _ = term.Wait() }()
+			for range 2 {
+				time.Sleep(time.Second)
+				killed := false
+				for _, o := range proc.Descendants(b.manifest(d.RecordingID).Supervisor) {
+					raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", o.PID))
+					if bytes.Contains(raw, []byte("libx264")) {
+						killed = o.Signal(9) == nil
+					}
+				}
+				if !killed {
+					t.Fatal("no encoder runs")
+				}
+			}
+			time.Sleep(1500 * time.Millisecond)
+			var live struct{ Incidents []struct{ Kind string } }
+			b.must("status").get(t, &live)
+			if len(live.Incidents) == 0 {
+				t.Error("status tells no incident")
+			}
+			var s stopData
+			b.must("stop").get(t, &s)
+			if s.Verdict != "salvaged" || s.EndedBy != "stop" || s.DurationSeconds < 3 {
+				t.Errorf("%s, ended by %s after %.1f s", s.Verdict, s.EndedBy, s.DurationSeconds)
+			}
+			film(t, s.Path)
+			b.clean(d.RecordingID, d.Display)
+		})
+	}
+}
+
+// A browser or a window manager that dies is told in the verdict, the film
+// goes on.
+func TestDeathsAreTold(t *testing.T) {
+	for _, role := range []string{"browser", "openbox"} {
+		t.Run(role, func(t *testing.T) {
+			b := newBox(t)
+			d := b.start("--size", "640x360", "--fps", "10", "--browser", "chromium")
+			for _, o := range b.manifest(d.RecordingID).Owned {
+				if o.Role == role {
+					_ = o.Signal(9)
+				}
+			}
+			eventually(t, "the incident", func() error {
+				var live struct{ Incidents []struct{ Kind string } }
+				if b.must("status").get(t, &live); len(live.Incidents) == 0 {
+					return fmt.Errorf("none")
+				}
+				return nil
+			})
+			// It outlives the supervisor.
+			if err := b.manifest(d.RecordingID).Supervisor.Signal(9); err != nil {
+				t.Fatal(err)
+			}
+			var s stopData
+			b.must("stop").get(t, &s)
+			if s.Verdict != "salvaged" || len(s.VerdictWhy) != 2 {
+				t.Errorf("verdict %s %v", s.Verdict, s.VerdictWhy)
+			}
+			b.clean(d.RecordingID, d.Display)
+		})
+	}
+}
+
+// What the caller has open must not stay open in the supervisor and in what it
+// starts: a lock of the caller's shell would be held until the film ends.
+func TestCallersFilesAreLetGo(t *testing.T) {
+	b := newBox(t)
+	lock := filepath.Join(t.TempDir(), "lock")
+	script := exec.Command("bash", "-c", `exec 9>"$1"; flock 9; "$2" start --min-free 50MB --size 320x240 --browser none >/dev/null; exec 9>&-; flock -n "$1" true`, "bash", lock, bin)
+	script.Env = b.env
+	if out, err := script.CombinedOutput(); err != nil {
+		t.Errorf("the lock is still held: %v: %s", err, out)
+	}
+	b.must("stop")
 }

@@ -48,6 +48,7 @@ type Writer struct {
 	out    *mp4.FragmentWriter
 	cur    Segment
 	key    Frame // the last frame, when it is a keyframe
+	last   int64 // tick of the last frame; -1: none
 
 	toSync chan ended
 	synced chan error // the first error of syncing, when all is done
@@ -63,7 +64,7 @@ type ended struct {
 // segment that is whole and synced. Finish ends that goroutine.
 func NewWriter(dir string, track mp4.Track, first int, done func(Segment)) *Writer {
 	w := &Writer{
-		dir: dir, track: track, number: first, minimum: int64(track.FPS+1) / 2,
+		dir: dir, track: track, number: first, minimum: int64(track.FPS+1) / 2, last: -1,
 		toSync: make(chan ended, backlog), synced: make(chan error, 1),
 	}
 	go w.syncAll(done)
@@ -81,12 +82,18 @@ func (w *Writer) syncAll(done func(Segment)) {
 	w.synced <- first
 }
 
+// ErrOrder says that a frame does not come after the one before it.
+var ErrOrder = errors.New("frames out of order")
+
 // ErrNoKeyframe says that a film can't begin with this frame.
 var ErrNoKeyframe = errors.New("the first frame of a segment is no keyframe")
 
 // Write appends a frame. A keyframe begins a new segment unless the one that
 // is open is shorter than half a second.
 func (w *Writer) Write(f Frame) error {
+	if f.Tick <= w.last {
+		return fmt.Errorf("%w: tick %d after tick %d", ErrOrder, f.Tick, w.last)
+	}
 	if f.Key && w.file != nil && f.Tick-w.cur.First() >= w.minimum {
 		w.end()
 	}
@@ -148,7 +155,7 @@ func (w *Writer) append(f Frame) error {
 	}
 	size := int64(len(f.Data)) // the data ends the fragment
 	w.cur.Frames = append(w.cur.Frames, mp4.Sample{Tick: f.Tick, Key: f.Key, Offset: end - size, Size: size})
-	w.cur.Bytes = end
+	w.cur.Bytes, w.last = end, f.Tick
 	w.cur.CRC = crc32.Update(w.cur.CRC, crc32.IEEETable, f.Data)
 	return nil
 }

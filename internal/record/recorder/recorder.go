@@ -271,6 +271,11 @@ func (r *Recorder) Live() recording.Live {
 	return l
 }
 
+// Note adds an incident that somebody else saw, at the film's time now.
+func (r *Recorder) Note(kind, detail string, salvaged bool) {
+	r.take.note(recording.Incident{At: r.Now(), Kind: kind, Detail: detail, Salvaged: salvaged})
+}
+
 // Incidents lists what happened so far.
 func (r *Recorder) Incidents() []recording.Incident { return r.take.snapshot(r.Now()).incidents }
 

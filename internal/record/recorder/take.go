@@ -39,6 +39,7 @@ type take struct {
 	bytes     int64
 	recent    []int64 // ticks of the frames of the last 5 s, for the achieved rate
 	incidents []recording.Incident
+	kinds     map[string]int // how many of each kind there were
 }
 
 // errHeader says that a restarted encoder makes a stream that can't follow the
@@ -75,6 +76,11 @@ func (t *take) Frame(f segment.Frame) error {
 	if t.end >= 0 && f.Tick >= t.end {
 		return nil // after the film's end
 	}
+	if t.frames > 0 && f.Tick <= t.last {
+		// An engine that was started anew counts from its own first frame,
+		// which may fall on a tick that has a picture already.
+		f.Tick = t.last + 1
+	}
 	t.gap(f.Tick)
 	if err := t.w.Write(f); err != nil {
 		return err
@@ -109,7 +115,7 @@ func (t *take) gap(tick int64) {
 	if d <= gapAfter {
 		return
 	}
-	t.incidents = append(t.incidents, recording.Incident{
+	t.add(recording.Incident{
 		At: segment.Length(t.last, t.fps), Kind: recording.IncidentGap,
 		Detail: fmt.Sprintf("no picture of the screen for %.1f s; the film holds the one before", d.Seconds()),
 	})
@@ -139,7 +145,25 @@ func (t *take) Event(e capture.Event) {
 	if !t.begun {
 		at = 0
 	}
-	t.incidents = append(t.incidents, recording.Incident{At: at, Kind: string(e.Kind), Detail: e.Detail})
+	t.add(recording.Incident{At: at, Kind: string(e.Kind), Detail: e.Detail})
+}
+
+// perKind is how many incidents of one kind are told one by one: a day on a
+// busy machine must not make an answer of a hundred thousand lines.
+const perKind = 50
+
+// add notes an incident; the caller holds the lock.
+func (t *take) add(i recording.Incident) {
+	if t.kinds == nil {
+		t.kinds = map[string]int{}
+	}
+	switch t.kinds[i.Kind]++; {
+	case t.kinds[i.Kind] <= perKind:
+		t.incidents = append(t.incidents, i)
+	case t.kinds[i.Kind] == perKind+1:
+		i.Detail = "and more of this kind from here on"
+		t.incidents = append(t.incidents, i)
+	}
 }
 
 // note adds an incident of the recorder's own.
@@ -147,7 +171,7 @@ func (t *take) note(i recording.Incident) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.log.Warn("incident", "kind", i.Kind, "detail", i.Detail, "at", i.At)
-	t.incidents = append(t.incidents, i)
+	t.add(i)
 }
 
 // endAt fixes the film's end: frames at or after tick end are not in it.
@@ -165,6 +189,9 @@ func (t *take) finish() error {
 	defer t.mu.Unlock()
 	if t.w == nil {
 		return nil
+	}
+	if t.begun && t.end > 0 {
+		t.gap(t.end)
 	}
 	err := t.w.Finish()
 	if t.damage != nil {

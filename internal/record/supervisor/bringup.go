@@ -93,7 +93,7 @@ func (s *session) checkRoom() error {
 	}
 	if free < floor {
 		return fault.New(fault.DiskFull, "Free some space, set PROOFREEL_HOME to a directory on another disk, or lower --min-free.",
-			"%d MB are free where recordings are kept, %d MB must stay free", free>>20, floor>>20)
+			"%d MB are free where recordings are kept, %d MB must stay free", free/1e6, floor/1e6)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/proofreel/proofreel/internal/media/recording"
 	"github.com/proofreel/proofreel/internal/media/segment"
 	"github.com/proofreel/proofreel/internal/media/verify"
+	"github.com/proofreel/proofreel/internal/record/capture"
 )
 
 // captured is what there is to make a film of.
@@ -45,7 +46,7 @@ func (s *session) salvage(ctx context.Context) (captured, error) {
 	}
 	out := captured{track: track, segs: segs, incidents: s.manifest().Incidents}
 	for _, p := range problems {
-		s.log.Warn("segment left out", "err", p)
+		out.incidents = append(out.incidents, recording.Incident{Kind: recording.IncidentBad, Salvaged: true, Detail: p.Error()})
 	}
 	if len(segs) == 0 {
 		return out, nil
@@ -70,14 +71,14 @@ func (s *session) salvage(ctx context.Context) (captured, error) {
 		return out, nil
 	}
 	out.end = s.salvagedEnd(out.segs)
-	if stop := s.manifest().Stop; stop == nil || stop.Reason == recording.ReasonSupervisor {
-		out.incidents = append(out.incidents, recording.Incident{
-			At: segment.Length(out.end, track.FPS), Kind: recording.IncidentDied, Salvaged: true,
-			Detail: "the supervisor died; the film ends with the last frame that it wrote",
-		})
-	} else {
-		out.noteEnd(stop)
+	stop, detail := s.manifest().Stop, "the supervisor died; the film ends with the last frame that it wrote"
+	if stop != nil {
+		detail = "the supervisor died while it brought the film to its end; the film holds what was on disk"
 	}
+	out.incidents = append(out.incidents, recording.Incident{
+		At: segment.Length(out.end, track.FPS), Kind: recording.IncidentDied, Salvaged: true, Detail: detail,
+	})
+	out.noteEnd(stop)
 	return out, nil
 }
 
@@ -140,6 +141,9 @@ func judge(incidents []recording.Incident, dropped int64) (recording.Verdict, []
 		case i.Kind == recording.IncidentGap && verdict == recording.VerdictComplete:
 			verdict = recording.VerdictDegraded
 		case i.Kind == recording.IncidentGap:
+		case i.Kind == string(capture.EventGeometry) && verdict == recording.VerdictComplete:
+			verdict = recording.VerdictDegraded
+		case i.Kind == string(capture.EventGeometry):
 		case i.Kind == recording.ReasonDiskFloor:
 			verdict = recording.VerdictSalvaged
 		default:

@@ -223,9 +223,14 @@ func fileSize(path string) int64 {
 
 // removeSegments deletes what the film was made of, once the film is there.
 func (s *session) removeSegments() error {
-	f := s.manifest().Film
-	if f == nil || fileSize(f.Path) != f.Bytes {
+	man := s.manifest()
+	if f := man.Film; f == nil || fileSize(f.Path) != f.Bytes {
 		return nil
+	}
+	for _, i := range man.Incidents {
+		if i.Kind == recording.IncidentBad {
+			return nil // not all of them are in the film
+		}
 	}
 	if err := os.RemoveAll(s.dir.Segments()); err != nil {
 		return fmt.Errorf("remove %s: %w", filepath.Base(s.dir.Segments()), err)

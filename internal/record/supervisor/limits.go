@@ -19,19 +19,51 @@ func (s *session) film(ctx context.Context) {
 	s.phase(ctx, recording.PhaseRecording)
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
+	browser, openbox := s.deaths()
 	for {
 		if stop := s.reasonToStop(ctx); stop != nil {
 			s.endFilm(*stop)
 			return
 		}
-		if err := s.dir.SaveLive(s.rec.Live()); err != nil {
-			s.log.Warn("live figures not saved", "err", err)
-		}
+		s.report()
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 		case <-s.rec.Lost():
+		case <-browser:
+			browser = nil
+			s.rec.Note(recording.IncidentDied, "the browser ended before the film did", true)
+		case <-openbox:
+			openbox = nil
+			s.rec.Note(recording.IncidentDied, "the window manager ended before the film did", true)
 		}
+	}
+}
+
+// deaths gives what tells that the browser or the window manager has ended;
+// nil channels where there is none.
+func (s *session) deaths() (browser, openbox <-chan struct{}) {
+	if s.browser != nil {
+		browser = s.browser.Lost()
+	}
+	if s.screen != nil && s.screen.Openbox != nil {
+		openbox = s.screen.Openbox.Done()
+	}
+	return browser, openbox
+}
+
+// report writes the live figures, and the incidents when there are new ones:
+// they must outlive this process.
+func (s *session) report() {
+	if err := s.dir.SaveLive(s.rec.Live()); err != nil {
+		s.log.Warn("live figures not saved", "err", err)
+	}
+	incidents := s.rec.Incidents()
+	if len(incidents) == len(s.manifest().Incidents) {
+		return
+	}
+	if err := s.update(func(man *recording.Manifest) { man.Incidents = incidents }); err != nil {
+		s.log.Warn("incidents not saved", "err", err)
 	}
 }
 
@@ -63,7 +95,7 @@ func (s *session) reasonToStop(ctx context.Context) *recording.Stop {
 	if free, err := freeBytes(s.dir.Path()); err == nil && free < need {
 		return &recording.Stop{
 			At: now, Reason: recording.ReasonDiskFloor,
-			Detail: fmt.Sprintf("%d MB are free; %d MB are kept for the film and as a floor", free>>20, need>>20),
+			Detail: fmt.Sprintf("%d MB are free; %d MB are kept for the film and as a floor", free/1e6, need/1e6),
 		}
 	}
 	return nil
@@ -73,7 +105,7 @@ func (s *session) reasonToStop(ctx context.Context) *recording.Stop {
 func (s *session) endFilm(stop recording.Stop) {
 	stop.At = min(max(stop.At, 0), s.rec.Now())
 	s.rec.EndAt(stop.At)
-	_ = s.dir.SaveLive(s.rec.Live())
+	s.report()
 	if err := s.update(func(man *recording.Manifest) { man.Stop = &stop }); err != nil {
 		s.log.Error("state not saved", "err", err)
 	}

@@ -34,17 +34,22 @@ const (
 // is killed.
 const grace = 15 * time.Second
 
-// pageVar is how the page's address reaches the supervisor: it may hold a
-// password, and no state file may.
-const pageVar = "PROOFREEL_PAGE"
-
-// redacted is an address without its password.
+// redacted is an address as the state may hold it: without what can be a
+// secret, which passwords, queries and fragments can.
 func redacted(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.User == nil {
-		return address
+	if err != nil {
+		return ""
 	}
-	u.User = url.User("redacted")
+	if u.User != nil {
+		u.User = url.User("redacted")
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "redacted"
+	}
+	if u.Fragment != "" {
+		u.Fragment, u.RawFragment = "redacted", ""
+	}
 	return u.String()
 }
 
@@ -71,7 +76,7 @@ func (m *Manager) Start(ctx context.Context, o StartOptions) (StartResult, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, man.Options.StartupTimeout+grace)
 	defer cancel()
-	if err := m.launch(ctx, dir, "supervise", man.ID, pageVar+"="+o.URL); err != nil {
+	if err := m.launch(ctx, dir, "supervise", man.ID, o.URL); err != nil {
 		return StartResult{}, m.undo(dir, err)
 	}
 	man, err = dir.Load()
@@ -131,7 +136,7 @@ func createError(err error, home string) error {
 // launch starts our own binary as a detached process for dir and waits for
 // its word on the ready pipe. The process is in a session of its own: no
 // terminal's hang-up and no signal to the caller's group reaches it.
-func (m *Manager) launch(ctx context.Context, dir *recording.Dir, command, marker string, env ...string) error {
+func (m *Manager) launch(ctx context.Context, dir *recording.Dir, command, marker, page string) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return fault.Wrap(err, fault.SupervisorFailed, "Raise the limit on open files.", "the supervisor could not be started")
@@ -145,7 +150,7 @@ func (m *Manager) launch(ctx context.Context, dir *recording.Dir, command, marke
 	cmd := exec.Command(m.Exe, command, dir.Path()) //nolint:noctx // it outlives this call, and await ends it when ctx does
 	cmd.Dir = "/"
 	cmd.Env = append(without(m.Environ, proc.MarkerName), proc.MarkerName+"="+marker)
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Stdin = strings.NewReader(page)
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, log, []*os.File{w}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
@@ -179,6 +184,13 @@ func (m *Manager) await(ctx context.Context, r *os.File, pid int, exited <-chan 
 		select {
 		case msg := <-word:
 			return awaitEnd(msg.err(), exited)
+		case <-exited: // its word, if it left one, is in the pipe
+			select {
+			case msg := <-word:
+				return msg.err()
+			case <-time.After(poll):
+				return fault.New(fault.SupervisorFailed, "Try again; its log is supervisor.log in the recording's directory.", "the supervisor ended without a word")
+			}
 		case <-wake.C: // a supervisor that was stopped would never say a word
 			if id, err := proc.Of(pid); err == nil {
 				proc.Wake([]proc.Identity{id})

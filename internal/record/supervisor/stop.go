@@ -109,6 +109,7 @@ type movement struct {
 	cpu   uint64
 	bytes int64
 	pid   int
+	beat  time.Time // the last sign of life of a wait that is in order
 }
 
 // wait sees to it that a process works on the recording's end, and waits for
@@ -172,7 +173,7 @@ func (w *waiter) finish(ctx context.Context, man recording.Manifest) error {
 		return nil
 	}
 	w.tries++
-	err = w.m.launch(ctx, w.dir, "finish", man.ID)
+	err = w.m.launch(ctx, w.dir, "finish", man.ID, "")
 	switch {
 	case err == nil:
 		return nil
@@ -210,7 +211,7 @@ func (w *waiter) stalled(man recording.Manifest) error {
 }
 
 func (w *waiter) movement(man recording.Manifest) movement {
-	mv := movement{phase: man.Phase, pid: man.Supervisor.PID, bytes: fileSize(partPath(w.dir))}
+	mv := movement{phase: man.Phase, pid: man.Supervisor.PID, bytes: fileSize(partPath(w.dir)), beat: w.dir.LiveAt()}
 	ids := append([]proc.Identity{man.Supervisor}, proc.Descendants(man.Supervisor)...)
 	for _, id := range ids {
 		st, err := id.Stat()

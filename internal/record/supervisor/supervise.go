@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"sync"
 	"time"
 
@@ -71,7 +72,9 @@ func (m *Manager) Finish(ctx context.Context, path string) error {
 // own takes the recording for this process and runs work on it. ctx of work
 // ends when the process is told to end.
 func (m *Manager) own(ctx context.Context, path string, work func(context.Context, *session, func(error)) error) error {
+	letGo()
 	say := sayOnce(os.NewFile(readyFD, "ready"))
+	page := readPage(os.Stdin)
 	defer say(errors.New("ended early"))
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	dir := recording.At(path)
@@ -88,8 +91,7 @@ func (m *Manager) own(ctx context.Context, path string, work func(context.Contex
 	if err := proc.AdoptOrphans(); err != nil {
 		log.Warn("orphans won't be adopted", "err", err)
 	}
-	s := &session{dir: dir, log: log, spawn: proc.NewSpawner(), page: os.Getenv(pageVar)}
-	_ = os.Unsetenv(pageVar) // no child inherits it
+	s := &session{dir: dir, log: log, spawn: proc.NewSpawner(), page: page}
 	defer s.spawn.Close()
 	if s.man, err = dir.Load(); err != nil {
 		say(err)
@@ -107,6 +109,42 @@ func (m *Manager) own(ctx context.Context, path string, work func(context.Contex
 	reaper := s.reapOrphans()
 	defer reaper()
 	return work(ctx, s, say)
+}
+
+// letGo lets go of what the caller had open and did not mean for us: a lock or
+// a pipe of its shell would stay held until the film ends, and our children
+// would hold it on. Our own descriptors are close-on-exec from their birth, so
+// those that are not were inherited. The ready pipe stays, for us alone.
+func letGo() {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd <= 2 {
+			continue
+		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if err != nil || flags&unix.FD_CLOEXEC != 0 {
+			continue
+		}
+		if fd == readyFD {
+			unix.CloseOnExec(fd)
+			continue
+		}
+		_ = unix.Close(fd)
+	}
+}
+
+// readPage reads the address of the page to open. It comes by a pipe, since it
+// may hold a password: arguments, environments and state files can be read.
+func readPage(in io.Reader) string {
+	raw, err := io.ReadAll(io.LimitReader(in, 1<<20))
+	if err != nil {
+		return ""
+	}
+	return string(raw)
 }
 
 // sayOnce gives the caller one word: nil for ready, or what went wrong. The

@@ -61,6 +61,7 @@ func TestJudge(t *testing.T) {
 		"a gap, then a death":  {[]recording.Incident{gap, died}, 2, recording.VerdictSalvaged, 3},
 		"a death, then a gap":  {[]recording.Incident{died, gap}, 0, recording.VerdictSalvaged, 2},
 		"the disk filled up":   {[]recording.Incident{{Kind: recording.ReasonDiskFloor}}, 0, recording.VerdictSalvaged, 1},
+		"the screen has grown": {[]recording.Incident{{Kind: "geometry"}}, 0, recording.VerdictDegraded, 1},
 		"the rate was lowered": {[]recording.Incident{{Kind: "rate"}}, 0, recording.VerdictComplete, 0},
 	} {
 		if v, why := judge(c.incidents, c.dropped); v != c.want || len(why) != c.reasons {
@@ -72,10 +73,11 @@ func TestJudge(t *testing.T) {
 // A password in an address must not reach the state.
 func TestPasswordsAreRedacted(t *testing.T) {
 	for in, want := range map[string]string{
-		"https://a:secret@example.test/x?y=1": "https://redacted@example.test/x?y=1",
-		"https://example.test/":               "https://example.test/",
-		"about:blank":                         "about:blank",
-		"":                                    "",
+		"https://a:secret@example.test/x":    "https://redacted@example.test/x",
+		"http://example.test/x?token=1#at=2": "http://example.test/x?redacted#redacted",
+		"https://example.test/":              "https://example.test/",
+		"about:blank":                        "about:blank",
+		"":                                   "",
 	} {
 		if got := redacted(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
@@ -133,7 +135,9 @@ func TestWhichRecording(t *testing.T) {
 	if _, err := m.Status(context.Background(), ""); code(err) != fault.NotFound {
 		t.Errorf("none at all: %v", err)
 	}
-	old := put(t, m, func(man *recording.Manifest) { man.Phase, man.CreatedAt = recording.PhaseDone, time.Now().Add(-time.Hour) })
+	old := put(t, m, func(man *recording.Manifest) {
+		man.Phase, man.CreatedAt = recording.PhaseDone, time.Now().Add(-time.Hour)
+	})
 	if s, err := m.Status(context.Background(), ""); err != nil || s.RecordingID != old.ID() {
 		t.Errorf("only an ended one: %+v %v", s, err)
 	}
@@ -190,7 +194,9 @@ func TestEventsBelongToTheirStep(t *testing.T) {
 // pruned; one that runs stays.
 func TestPruneKeepsWhatRuns(t *testing.T) {
 	m := newManager(t)
-	ended := func(man *recording.Manifest) { man.Phase, man.CreatedAt = recording.PhaseDone, time.Now().Add(-time.Hour) }
+	ended := func(man *recording.Manifest) {
+		man.Phase, man.CreatedAt = recording.PhaseDone, time.Now().Add(-time.Hour)
+	}
 	gone, held := put(t, m, ended), put(t, m, ended)
 	young := put(t, m, func(man *recording.Manifest) { man.Phase = recording.PhaseDone })
 	lock, err := held.TryLock()

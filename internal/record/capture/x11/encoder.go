@@ -329,7 +329,11 @@ func (e *encoder) finish(ctx context.Context) error {
 	e.mu.Unlock()
 	close(e.jobs)
 	// A stopped child is continued; a running one takes no harm from it.
-	e.child.Stop(context.WithoutCancel(ctx), unix.SIGCONT, killAfter, e.packets.Load)
+	patience := killAfter
+	if e.packets.Load() == 0 { // it never worked: nothing is lost with it
+		patience = wakeAfter
+	}
+	e.child.Stop(context.WithoutCancel(ctx), unix.SIGCONT, patience, e.packets.Load)
 	<-e.written
 	<-e.done
 	_ = e.out.Close()
