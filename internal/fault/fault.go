@@ -36,6 +36,9 @@ const (
 	VerifyFailed     Code = "verify_failed"
 	PublishFailed    Code = "publish_failed"
 	CleanupFailed    Code = "cleanup_failed"
+	ClipFailed       Code = "clip_failed"
+	SizeUnreachable  Code = "size_unreachable"
+	OutUnwritable    Code = "out_unwritable"
 	DoctorFailed     Code = "doctor_failed"
 	Interrupted      Code = "interrupted"
 	Internal         Code = "internal"
@@ -83,6 +86,9 @@ func Table() []Row {
 		{VerifyFailed, ExitFailed, 500, false, "The film does not hold what was captured; the recorded segments are kept."},
 		{PublishFailed, ExitFailed, 502, true, "The film is verified and kept here, but it could not be published; stop again publishes it."},
 		{CleanupFailed, ExitFailed, 500, true, "The film is safe, but something that belonged to the recording could not be removed."},
+		{ClipFailed, ExitFailed, 500, false, "The clip could not be made; the recording and its film are as they were."},
+		{SizeUnreachable, ExitFailed, 422, false, "The clip can't be made as small as --max-size asks."},
+		{OutUnwritable, ExitFailed, 500, false, "The folder for the clip's files can't be written."},
 		{DoctorFailed, ExitFailed, 500, false, "A recording would not work on this machine."},
 		{Interrupted, ExitFailed, 503, true, "The command was interrupted by a signal, or the recording was stopped before it had begun."},
 		{Internal, ExitFailed, 500, false, "A fault of Proofreel's own."},
@@ -110,6 +116,7 @@ const (
 	EffectEventRecorded    Effect = "event-recorded"
 	EffectProofSaved       Effect = "proof-saved"
 	EffectProofPublished   Effect = "proof-published"
+	EffectClipMade         Effect = "clip-made"
 	EffectStartUncertain   Effect = "start-uncertain"
 	EffectFinalizePartial  Effect = "finalize-partial"
 )
