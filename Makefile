@@ -40,12 +40,16 @@ lint: ## Check style and layers with golangci-lint
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
 
 .PHONY: bench
-bench: install-deps bench-quality ## Measure: encode profiles, then the Go benchmarks
+bench: install-deps bench-quality bench-capture ## Measure: encode profiles, capture, then the Go benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -p 1 ./internal/...
 
 .PHONY: bench-quality
 bench-quality: install-deps ## Compare encode profiles on small text and coloured edges
 	$(GO) run ./bench/quality
+
+.PHONY: bench-capture
+bench-capture: install-deps build ## Compare our recorder with ffmpeg's x11grab: CPU, frames, memory
+	$(GO) run ./bench/capture
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz test for FUZZTIME (10s) each
