@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,9 @@ import (
 const closePatience = 3 * time.Second
 
 // startAgentBrowser starts agent-browser's daemon with a headed browser and
-// opens the page; `open` does all of it and waits for the load event.
+// opens the page; `open` does all of it and waits for the load event. It is
+// given on stdin: a page's address may hold a password, and every user of the
+// machine can read command lines.
 //
 // The browser starts with an empty data: page. With none it would open its
 // "New Tab" page, beside which agent-browser opens a second tab; with
@@ -45,9 +48,13 @@ func (b *Browser) startAgentBrowser(ctx context.Context, o Options) error {
 	if strings.HasPrefix(o.URL, "file:") {
 		cli = append(cli, "--allow-file-access")
 	}
-	out, err := b.runCLI(ctx, append(cli, "open", o.URL))
+	commands, err := json.Marshal([][]string{{"open", o.URL}})
 	if err != nil {
-		return &StartError{Kind: b.kind, Err: err, Tail: explain(out), Hint: agentBrowserHint(out)}
+		return &StartError{Kind: b.kind, Err: fmt.Errorf("write the command to open the page: %w", err)}
+	}
+	out, err := b.runCLI(ctx, append(cli, "batch", "--bail"), commands)
+	if err != nil {
+		return &StartError{Kind: b.kind, Err: err, Tail: withoutPage(explain(out), o.URL), Hint: agentBrowserHint(out)}
 	}
 	return b.findRoots(run, name)
 }
@@ -69,9 +76,15 @@ func (b *Browser) findRoots(run, name string) error {
 	return &StartError{Kind: b.kind, Err: errors.New("the daemon runs without a browser")}
 }
 
-// runCLI runs agent-browser's command line and gives what it printed. Its
-// output goes to a file: the daemon that it leaves behind may hold a pipe open.
-func (b *Browser) runCLI(ctx context.Context, args []string) (string, error) {
+// runCLI runs agent-browser's command line, with commands on its stdin, and
+// gives what it printed. Its output goes to a file: the daemon that it leaves
+// behind may hold a pipe open.
+func (b *Browser) runCLI(ctx context.Context, args []string, commands []byte) (string, error) {
+	stdin, err := memoryFile(commands)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = stdin.Close() }()
 	log, err := os.CreateTemp(b.left.Dir, "agent-browser-*.log")
 	if err != nil {
 		return "", fmt.Errorf("make the log of agent-browser: %w", err)
@@ -80,7 +93,7 @@ func (b *Browser) runCLI(ctx context.Context, args []string) (string, error) {
 		_ = log.Close()
 		_ = os.Remove(log.Name())
 	}()
-	c, err := b.spawn.Start(proc.Command{Role: "agent-browser", Path: b.path, Args: args, Env: b.env, Dir: b.left.Dir, Stdout: log, Stderr: log})
+	c, err := b.spawn.Start(proc.Command{Role: "agent-browser", Path: b.path, Args: args, Env: b.env, Dir: b.left.Dir, Stdin: stdin, Stdout: log, Stderr: log})
 	if err != nil {
 		return "", err
 	}
@@ -100,15 +113,43 @@ func (b *Browser) runCLI(ctx context.Context, args []string) (string, error) {
 	return string(raw), nil
 }
 
+// memoryFile is a file that is on no disk and has no name, at its beginning.
+func memoryFile(content []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("commands", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make a file in memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "commands")
+	if _, err := f.Write(content); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("write a file in memory: %w", err)
+	}
+	return f, nil
+}
+
 // explain takes the message out of what agent-browser printed: a line of JSON
-// with its error, or whatever it was.
+// with its error (a batch's is a list of one for each command), or whatever it
+// was.
 func explain(out string) string {
+	type answer struct {
+		Error string `json:"error"`
+	}
 	for line := range strings.Lines(out) {
-		var answer struct {
-			Error string `json:"error"`
+		var one answer
+		if json.Unmarshal([]byte(line), &one) == nil && one.Error != "" {
+			return one.Error
 		}
-		if json.Unmarshal([]byte(line), &answer) == nil && answer.Error != "" {
-			return answer.Error
+		var all []answer
+		if json.Unmarshal([]byte(line), &all) != nil {
+			continue
+		}
+		for _, a := range all {
+			if a.Error != "" {
+				return a.Error
+			}
 		}
 	}
 	const most = 2000
@@ -135,21 +176,9 @@ func (b *Browser) closeAgentBrowser(ctx context.Context) {
 	if len(b.left.Roots) == 0 || !b.left.Roots[0].Alive() {
 		return // `close` would start a daemon to close it
 	}
-	if out, err := b.runCLI(ctx, append(b.command[1:len(b.command):len(b.command)], "--json", "close")); err != nil {
+	if out, err := b.runCLI(ctx, append(b.command[1:len(b.command):len(b.command)], "--json", "close"), nil); err != nil {
 		b.log.Debug("agent-browser did not close", "err", err, "out", explain(out))
 	}
-}
-
-// namespaceDir is where agent-browser 0.41 keeps a namespace's sockets: found
-// by trial with each of the variables.
-func namespaceDir(env []string, namespace string) string {
-	base := filepath.Join(variable(env, "HOME"), ".agent-browser")
-	if dir := variable(env, "AGENT_BROWSER_SOCKET_DIR"); dir != "" {
-		base = dir
-	} else if dir := variable(env, "XDG_RUNTIME_DIR"); dir != "" {
-		base = filepath.Join(dir, "agent-browser")
-	}
-	return filepath.Join(base, "namespaces", namespace)
 }
 
 // daemonOf names the daemon whose PID is noted in the namespace's directory.

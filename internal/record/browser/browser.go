@@ -49,9 +49,10 @@ type Browser struct {
 	child *proc.Child // plain Chromium
 	path  string      // of agent-browser
 
-	lost    chan struct{}
-	stop    context.CancelFunc // ends the watch
-	watched chan struct{}
+	lost     chan struct{}
+	lostWhat string             // written before lost is closed
+	stop     context.CancelFunc // ends the watch
+	watched  chan struct{}
 
 	mu sync.Mutex // one Close at a time
 }
@@ -139,6 +140,17 @@ func (b *Browser) Profile() string { return profileDir(b.left.Dir) }
 // Lost is closed when the browser or agent-browser's daemon has ended, unless
 // by Close.
 func (b *Browser) Lost() <-chan struct{} { return b.lost }
+
+// LostWhat says in words what has ended, once Lost is closed: the browser,
+// agent-browser's daemon, or both. It is empty before.
+func (b *Browser) LostWhat() string {
+	select {
+	case <-b.lost:
+		return b.lostWhat
+	default:
+		return ""
+	}
+}
 
 // Close ends the browser, in good order when that is possible within a few
 // seconds, else by force, and removes its profile and sockets. A stopped

@@ -19,9 +19,16 @@ import (
 func (b *Browser) startChromium(ctx context.Context, o Options) error {
 	args := append(flags(o), "--user-data-dir="+b.Profile(),
 		"--disable-features=Translate") // no bubble over the page; agent-browser gives this itself
+	if !mayHoldSecret(o.URL) {
+		args = append(args, o.URL)
+	} else if err := openAtStart(b.Profile(), o.URL); err != nil {
+		return &StartError{Kind: b.kind, Err: err}
+	}
+	reached := startProbe(ctx, o.URL, b.env)
+	defer reached.stop()
 	tail := &proc.Tail{}
 	child, err := b.spawn.Start(proc.Command{
-		Role: "browser", Path: b.path, Args: append(args, o.URL), Env: b.env, Dir: b.left.Dir, Stderr: tail,
+		Role: "browser", Path: b.path, Args: args, Env: b.env, Dir: b.left.Dir, Stderr: tail,
 	})
 	if err != nil {
 		return &StartError{Kind: b.kind, Err: err}
@@ -32,14 +39,14 @@ func (b *Browser) startChromium(ctx context.Context, o Options) error {
 	defer tick.Stop()
 	for {
 		if hasRenderer(child.Identity) {
-			b.note = sandboxNote(child.Identity)
+			b.note = strings.TrimSpace(sandboxNote(child.Identity) + " " + reached.stop())
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return &StartError{Kind: b.kind, Err: context.Cause(ctx), Tail: strings.TrimSpace(tail.String())}
+			return &StartError{Kind: b.kind, Err: context.Cause(ctx), Tail: withoutPage(strings.TrimSpace(tail.String()), o.URL)}
 		case <-child.Done():
-			return &StartError{Kind: b.kind, Err: endedEarly(child), Tail: strings.TrimSpace(tail.String()), Hint: agentBrowserHint(tail.String())}
+			return &StartError{Kind: b.kind, Err: endedEarly(child), Tail: withoutPage(strings.TrimSpace(tail.String()), o.URL), Hint: agentBrowserHint(tail.String())}
 		case <-tick.C:
 		}
 	}

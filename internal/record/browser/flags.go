@@ -78,8 +78,9 @@ func smallShm() bool {
 // Its value is the profile's path.
 const ownerName = "PROOFREEL_BROWSER"
 
-// environment is the caller's without what would take the browser elsewhere:
-// another display, a remote browser, somebody's saved state.
+// environment is the caller's without what would take the browser elsewhere
+// (another display, a remote browser, somebody's saved state), and without the
+// secrets that the recording itself was given.
 func environment(o Options, profile string) []string {
 	drop := []string{
 		"DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XDG_SESSION_TYPE", "DESKTOP_STARTUP_ID", ownerName,
@@ -88,11 +89,21 @@ func environment(o Options, profile string) []string {
 		"AGENT_BROWSER_AUTO_CONNECT", "AGENT_BROWSER_ENGINE", "AGENT_BROWSER_PIN_TAB", "AGENT_BROWSER_JSON", "AGENT_BROWSER_DEBUG",
 		"AGENT_BROWSER_DAEMON", "AGENT_BROWSER_IDLE_TIMEOUT_MS", "AGENT_BROWSER_INIT_SCRIPTS", "AGENT_BROWSER_ENABLE",
 		"AGENT_BROWSER_STREAM_PORT", "AGENT_BROWSER_IOS_DEVICE", "AGENT_BROWSER_IOS_UDID", "AGENT_BROWSER_WEBGPU",
+		"PROOFREEL_PAGE",
+	}
+	if home := homeOf(o.Env); home != variable(o.Env, "HOME") {
+		drop = append(drop, "HOME")
+	}
+	if st, err := os.Stat(variable(o.Env, "TMPDIR")); err != nil || !st.IsDir() {
+		drop = append(drop, "TMPDIR") // the browser would not start
 	}
 	env := slices.DeleteFunc(slices.Clone(o.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(drop, name) || strings.HasPrefix(name, "AGENT_BROWSER_RESTORE")
+		return slices.Contains(drop, name) || strings.HasPrefix(name, "AGENT_BROWSER_RESTORE") || strings.HasPrefix(name, "UPLOADS_")
 	})
+	if home := homeOf(o.Env); home != "" && slices.Contains(drop, "HOME") {
+		env = append(env, "HOME="+home)
+	}
 	return append(env,
 		"DISPLAY="+o.Display, "XAUTHORITY="+o.Xauthority, "XDG_SESSION_TYPE=x11", ownerName+"="+profile,
 		"BREAKPAD_DUMP_LOCATION="+profile, // else crash reports go to the user's configuration

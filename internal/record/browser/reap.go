@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,9 +13,10 @@ import (
 )
 
 // Leftover is what is known of a browser whose recording died: what its
-// manifest says.
+// manifest says. Dir alone is enough: what else is needed was written there
+// before anything was started.
 type Leftover struct {
-	Kind    Kind
+	Kind    Kind            // empty: it is not known whether there was a browser
 	Command []string        // Browser.Command
 	Roots   []proc.Identity // Browser.Roots
 	Dir     string          // Options.Dir
@@ -30,8 +31,12 @@ const (
 )
 
 // Reap ends every process of the browser and removes its profile and its
-// sockets. It may be called when there is nothing left.
+// sockets. It may be called when there is nothing left, and costs next to
+// nothing when there was no browser.
 func Reap(l Leftover) error {
+	if l.nothing() {
+		return nil
+	}
 	var left []proc.Identity
 	for range reapRounds {
 		found := l.processes()
@@ -50,6 +55,20 @@ func Reap(l Leftover) error {
 	return errors.Join(append(errs, l.removeFiles())...)
 }
 
+// nothing says that no browser was ever started: the first thing that a start
+// does is to make the profile's directory.
+func (l Leftover) nothing() bool {
+	if l.Kind != "" || len(l.Command) > 0 || len(l.Roots) > 0 {
+		return false
+	}
+	for _, p := range []string{profileDir(l.Dir), runFile(l.Dir)} {
+		if _, err := os.Lstat(p); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
+}
+
 // processes lists what belongs to the browser. Chromium's zygotes and
 // renderers wipe their environment, and lose their parent when the browser's
 // main process dies: they are found below the roots and by the profile in
@@ -58,7 +77,7 @@ func (l Leftover) processes() []proc.Identity {
 	profile := profileDir(l.Dir)
 	found := append([]proc.Identity(nil), l.Roots...)
 	found = append(found, proc.WithEnv(ownerName+"="+profile)...)
-	if name := l.namespace(); name != "" {
+	if name, _ := l.namespace(); name != "" {
 		found = append(found, daemons(name)...)
 	}
 	found = append(found, proc.WithArgument("--user-data-dir="+profile)...)
@@ -74,39 +93,6 @@ func (l Leftover) processes() []proc.Identity {
 	return out
 }
 
-// namespace is agent-browser's, taken from the command; empty: none of ours.
-func (l Leftover) namespace() string {
-	for i := 1; i+1 < len(l.Command); i++ {
-		if l.Command[i] == "--namespace" && strings.HasPrefix(l.Command[i+1], "pr-") {
-			return l.Command[i+1]
-		}
-	}
-	return ""
-}
-
-// runFile holds the path of agent-browser's directory for our namespace: a
-// later process may have another environment.
-func runFile(dir string) string { return filepath.Join(dir, "agent-browser.path") }
-
-func (l Leftover) removeFiles() error {
-	var errs []error
-	if name := l.namespace(); name != "" {
-		path := namespaceDir(os.Environ(), name)
-		if raw, err := os.ReadFile(runFile(l.Dir)); err == nil && filepath.IsAbs(string(raw)) {
-			path = string(raw)
-		}
-		// Only ever a directory of our random name.
-		if filepath.Base(path) == name {
-			errs = append(errs, os.RemoveAll(path)) //nolint:gosec // its last element is our own random name
-		}
-	}
-	errs = append(errs, os.RemoveAll(profileDir(l.Dir)), os.RemoveAll(runFile(l.Dir)))
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("remove the browser's files: %w", err)
-	}
-	return nil
-}
-
 // watch closes lost when the browser ends. A PID's owner is compared by its
 // start time, so a look costs a few system calls.
 func (b *Browser) watch(ctx context.Context) {
@@ -119,11 +105,26 @@ func (b *Browser) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		for _, id := range b.left.Roots {
-			if !id.Alive() {
-				close(b.lost)
-				return
-			}
+		if what := b.ended(); what != "" {
+			b.lostWhat = what
+			close(b.lost)
+			return
 		}
 	}
+}
+
+// ended says which of the roots have ended. The last root is the browser
+// itself; agent-browser's daemon is before it.
+func (b *Browser) ended() string {
+	var what []string
+	for i, id := range b.left.Roots {
+		switch {
+		case id.Alive():
+		case i == len(b.left.Roots)-1:
+			what = append(what, "the browser")
+		default:
+			what = append(what, "agent-browser's daemon")
+		}
+	}
+	return strings.Join(what, " and ")
 }

@@ -37,30 +37,3 @@ func TestResolve(t *testing.T) {
 		}
 	}
 }
-
-// agent-browser looks for its sockets where these variables say; a wrong
-// place would leave them behind.
-func TestNamespaceDir(t *testing.T) {
-	home := "HOME=/h"
-	for want, env := range map[string][]string{
-		"/h/.agent-browser/namespaces/n": {home},
-		"/r/agent-browser/namespaces/n":  {home, "XDG_RUNTIME_DIR=/r"},
-		"/s/namespaces/n":                {home, "XDG_RUNTIME_DIR=/r", "AGENT_BROWSER_SOCKET_DIR=/s"},
-	} {
-		if got := namespaceDir(env, "n"); got != want {
-			t.Errorf("namespaceDir(%v) = %s, want %s", env, got, want)
-		}
-	}
-}
-
-// Only directories with our own random name are ever removed.
-func TestReapRemovesOnlyOurs(t *testing.T) {
-	for _, command := range [][]string{nil, {"agent-browser"}, {"agent-browser", "--namespace"}, {"agent-browser", "--namespace", "default"}, {"agent-browser", "--namespace", ".."}} {
-		if got := (Leftover{Command: command}).namespace(); got != "" {
-			t.Errorf("namespace of %v is %q", command, got)
-		}
-	}
-	if a, b := randomName(), randomName(); a == b || len(a) != len("pr-")+16 {
-		t.Errorf("names %s and %s", a, b)
-	}
-}
