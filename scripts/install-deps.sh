@@ -19,7 +19,9 @@ programs=(
 )
 case ${1:-} in
   '') ;;
-  test) programs+=(xterm:xterm xsetroot:x11-xserver-utils) ;;
+  test) programs+=(
+    xterm:xterm xsetroot:x11-xserver-utils Xvnc:tigervnc-standalone-server Xephyr:xserver-xephyr
+  ) ;;
   *) echo "usage: install-deps.sh [test]" >&2; exit 2 ;;
 esac
 # Latin with the usual metrics, Chinese/Japanese/Korean, emoji.

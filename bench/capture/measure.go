@@ -50,10 +50,10 @@ func keep(film, dir string, r row) error {
 		return fmt.Errorf("keep the film: %w", err)
 	}
 	name := strings.NewReplacer("/", "-", " ", "-").Replace(fmt.Sprintf("%s-%d.mp4", r.name(), r.Run+1))
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // films for everybody
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("keep the film: %w", err)
 	}
-	return os.WriteFile(filepath.Join(dir, name), raw, 0o644) //nolint:gosec,wrapcheck // films for everybody; it names the file
+	return os.WriteFile(filepath.Join(dir, name), raw, 0o644) //nolint:gosec,wrapcheck // the directory that the user named; it names the file
 }
 
 // window is what was read at one end of the measured time.
@@ -148,12 +148,12 @@ func (b *stage) watch(ctx context.Context, rec recorder, d time.Duration) (first
 
 // fill computes what was used in the window.
 func (r *row) fill(first, last window) {
-	any := func(string) bool { return true }
+	all := func(string) bool { return true }
 	verifier := func(role string) bool { return role == verifierRole }
 	wall := last.at.Sub(first.at)
 	perSecond := func(d time.Duration) float64 { return d.Seconds() / wall.Seconds() }
 	r.Seconds = wall.Seconds()
-	own := spent(first.recorder, last.recorder, any)
+	own := spent(first.recorder, last.recorder, all)
 	r.CPU = perSecond(own)
 	r.Verifier = perSecond(spent(first.recorder, last.recorder, verifier))
 	r.XServer = perSecond(last.xserver - first.xserver)
@@ -164,7 +164,7 @@ func (r *row) fill(first, last window) {
 		}
 	}
 	r.PageFPS = float64(last.page.Painted-first.page.Painted) / (last.page.Now - first.page.Now) * 1000
-	known := own + spent(first.scene, last.scene, any) + last.xserver - first.xserver
+	known := own + spent(first.scene, last.scene, all) + last.xserver - first.xserver
 	r.Others = max(0, perSecond(last.busy-first.busy-known))
 }
 

@@ -113,7 +113,7 @@ func (p *product) stop(ctx context.Context) (ended, error) {
 			Duration float64 `json:"durationSeconds"`
 		}
 	}
-	if err := p.run(ctx, &answer, "stop", p.id); err != nil {
+	if err := p.run(ctx, &answer, "stop", p.id, "--no-clip"); err != nil {
 		return ended{}, err
 	}
 	// Its supervisor became our child when the start command had ended.

@@ -149,8 +149,8 @@ func (r result) save(path string) error {
 	if err != nil {
 		return fmt.Errorf("write the figures: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // figures for everybody
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make room for the figures: %w", err)
 	}
-	return os.WriteFile(path, append(text, '\n'), 0o644) //nolint:gosec,wrapcheck // figures for everybody; it names the file
+	return os.WriteFile(path, append(text, '\n'), 0o644) //nolint:wrapcheck // it names the file
 }

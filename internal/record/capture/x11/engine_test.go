@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"image"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -26,54 +25,6 @@ func picture(t *testing.T, p *painter, w, h int, format pixel.Format) []byte {
 		t.Fatal(err)
 	}
 	return f.Data
-}
-
-// Damage fuzz: whatever is painted, with odd edges and overlaps, the film's
-// last picture at each settled moment is the screen's own, sample for sample.
-func TestFilmEqualsTheScreen(t *testing.T) {
-	const w, h = 321, 243
-	spawn := newSpawner(t)
-	display, _ := xvfb(t, spawn, w, h, 24)
-	p := newPainter(t, display)
-	tp := newTape()
-	cfg := config(t, spawn, display, w, h, 60)
-	e, stop := film(t, cfg, tp)
-
-	rnd := rand.New(rand.NewPCG(5, 6))
-	type moment struct {
-		frames int
-		want   []byte
-	}
-	var moments []moment
-	for range 60 {
-		for range 1 + rnd.IntN(5) {
-			var rects []image.Rectangle
-			for range 1 + rnd.IntN(20) {
-				x, y := rnd.IntN(w-2*mark), rnd.IntN(h-2*mark)
-				rects = append(rects, image.Rect(x, y, x+1+rnd.IntN(min(60, w-mark-x)), y+1+rnd.IntN(min(60, h-mark-y))))
-			}
-			p.fill(rnd.Uint32()&0xffffff, rects...)
-		}
-		p.settle(e, tp, w-1, h-1)
-		moments = append(moments, moment{tp.count(), picture(t, p, w, h, pixel.BGRX)})
-	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
-	film := tp.decode(t, w, h)
-	for i, m := range moments {
-		if !bytes.Equal(film[m.frames-1], m.want) {
-			t.Fatalf("moment %d (frame %d) differs from the screen", i, m.frames-1)
-		}
-	}
-	if s := e.Stats(); s.Captured != int64(len(film)) || s.Dropped != 0 {
-		t.Errorf("stats %+v for %d frames", s, len(film))
-	}
-	for i := 1; i < len(tp.frames); i++ {
-		if tp.frames[i].Tick <= tp.frames[i-1].Tick {
-			t.Fatalf("ticks %d, %d", tp.frames[i-1].Tick, tp.frames[i].Tick)
-		}
-	}
 }
 
 // settled waits until nothing comes any more: for tests in which nothing should.
