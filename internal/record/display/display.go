@@ -79,6 +79,7 @@ func Start(ctx context.Context, o Options) (*Own, error) {
 	if d.env == nil {
 		d.env = os.Environ()
 	}
+	d.env = slices.DeleteFunc(slices.Clone(d.env), secret)
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
@@ -90,6 +91,12 @@ func Start(ctx context.Context, o Options) (*Own, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// secret says whether a variable was given to the recording itself and is
+// nothing for a display: what publishes, and the page's address.
+func secret(kv string) bool {
+	return strings.HasPrefix(kv, "UPLOADS_") || strings.HasPrefix(kv, "PROOFREEL_PAGE=")
 }
 
 func (d *Own) start(ctx context.Context, spawn *proc.Spawner) error {

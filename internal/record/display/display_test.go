@@ -134,6 +134,22 @@ func TestCookie(t *testing.T) {
 	}
 }
 
+// What the recording was given as a secret stays with it.
+func TestChildrenGetNoSecret(t *testing.T) {
+	ctx, o := testContext(t), testOptions(t, 320, 240)
+	o.Env = append(os.Environ(), "UPLOADS_TOKEN=hush", "PROOFREEL_PAGE=http://u:hush@h", "KEEP=this")
+	d := start(t, ctx, o)
+	for _, c := range []*proc.Child{d.Xvfb, d.Openbox} {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", c.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := string(raw); strings.Contains(s, "hush") || !strings.Contains(s, "KEEP=this") {
+			t.Errorf("the environment of %s: %q", c.Role, s)
+		}
+	}
+}
+
 // Starts at the same time must not take each other's number.
 func TestTenAtOnce(t *testing.T) {
 	ctx := testContext(t)

@@ -7,7 +7,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -66,8 +65,8 @@ type Deps struct {
 // toolTimeout bounds a question to a program, for one that hangs.
 const toolTimeout = 30 * time.Second
 
-// Run looks at everything. The error is ctx's; what is wrong with the machine
-// is in the report.
+// Run looks at everything. What is wrong with the machine is in the report;
+// the error is a *fault.Error with the code Interrupted when ctx has ended.
 func Run(ctx context.Context, d Deps) (Report, error) {
 	d = d.withDefaults()
 	var r Report
@@ -76,15 +75,19 @@ func Run(ctx context.Context, d Deps) (Report, error) {
 	} {
 		r.Checks = append(r.Checks, look(ctx, d)...)
 		if err := ctx.Err(); err != nil {
-			return Report{}, fmt.Errorf("check the machine: %w", err)
+			return Report{}, brokenOff(err)
 		}
 	}
 	r.Checks = append(r.Checks, recordingCheck(ctx, d, failed(r.Checks)))
 	if err := ctx.Err(); err != nil {
-		return Report{}, fmt.Errorf("check the machine: %w", err)
+		return Report{}, brokenOff(err)
 	}
 	r.OK = len(failed(r.Checks)) == 0
 	return r, nil
+}
+
+func brokenOff(err error) error {
+	return fault.Wrap(err, fault.Interrupted, "Nothing of this machine was changed. Run proofreel doctor again.", "the look at this machine was broken off")
 }
 
 func (d Deps) withDefaults() Deps {

@@ -282,6 +282,10 @@ func TestHungProgram(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(r.Checks) != 0 {
 		t.Errorf("got %+v, %v", r, err)
 	}
+	// No recording of the user's runs: the hint must not say that it goes on.
+	if e := fault.As(err); e.Code != fault.Interrupted || !strings.Contains(e.Hint, "proofreel doctor") {
+		t.Errorf("got %+v", e)
+	}
 }
 
 // The machine that runs the tests passes: what scripts/install-deps.sh

@@ -12,6 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,7 +23,12 @@ import (
 type dir struct {
 	path string
 	log  *slog.Logger
+	beat func()
 }
+
+// syncTimeout is how long writing a film to disk may take before it counts as
+// hung: the system does not tell how far it is.
+const syncTimeout = 10 * time.Minute
 
 func (d dir) Publish(ctx context.Context, f Film) (Receipt, error) {
 	if err := f.check(); err != nil {
@@ -30,7 +38,7 @@ func (d dir) Publish(ctx context.Context, f Film) (Receipt, error) {
 		return Receipt{}, f.failed(dirHint(err), err)
 	}
 	to := filepath.Join(d.path, FileName(f))
-	if same(ctx, to, f) {
+	if d.same(ctx, to, f) {
 		d.log.Info("the film is there already", "path", to)
 		return Receipt{Path: to}, nil
 	}
@@ -49,18 +57,25 @@ func FileName(f Film) string {
 	return "proofreel-" + f.ID + ".mp4"
 }
 
-// slugOf keeps what every file system and shell takes.
+// maxSlug bounds the name's part, in bytes: a file name has 255, and the id
+// and the rest take 41.
+const maxSlug = 120
+
+// slugOf keeps letters and digits of every script, in lower case, with a dash
+// for what is between them: no file system of Linux and no shell minds those.
 func slugOf(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
 		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+		case b.Len()+utf8.RuneLen(r) > maxSlug:
+			return strings.Trim(b.String(), "-")
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+		case b.Len() == 0 || strings.HasSuffix(b.String(), "-"):
+		case unicode.IsMark(r): // belongs to the letter before it
+			b.WriteRune(r)
+		default:
 			b.WriteByte('-')
-		}
-		if b.Len() >= 60 {
-			break
 		}
 	}
 	return strings.Trim(b.String(), "-")
@@ -111,7 +126,7 @@ func (d dir) install(ctx context.Context, f Film, to string) (err error) {
 			_ = os.Remove(tmp.Name())
 		}
 	}()
-	sum, err := copyFile(ctx, tmp, f.Path)
+	sum, err := d.copyFile(ctx, tmp, f.Path)
 	if err != nil {
 		return fmt.Errorf("copy the film: %w", err)
 	}
@@ -121,7 +136,7 @@ func (d dir) install(ctx context.Context, f Film, to string) (err error) {
 	if err := tmp.Chmod(0o644); err != nil {
 		return fmt.Errorf("make the film readable: %w", err)
 	}
-	if err := tmp.Sync(); err != nil {
+	if err := beating(d.beat, syncTimeout, tmp.Sync); err != nil {
 		return fmt.Errorf("write the film to disk: %w", err)
 	}
 	if err := tmp.Close(); err != nil {
@@ -134,18 +149,18 @@ func (d dir) install(ctx context.Context, f Film, to string) (err error) {
 }
 
 // same says whether the file at path is the film already.
-func same(ctx context.Context, path string, f Film) bool {
+func (d dir) same(ctx context.Context, path string, f Film) bool {
 	st, err := os.Lstat(path)
 	if err != nil || !st.Mode().IsRegular() || st.Size() != f.Bytes {
 		return false
 	}
-	sum, err := copyFile(ctx, io.Discard, path)
+	sum, err := d.copyFile(ctx, io.Discard, path)
 	return err == nil && sum == f.SHA256
 }
 
 // copyFile copies a file in pieces, looks at ctx between them, and gives the
 // SHA-256 of what it read.
-func copyFile(ctx context.Context, to io.Writer, path string) (string, error) {
+func (d dir) copyFile(ctx context.Context, to io.Writer, path string) (string, error) {
 	from, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -153,21 +168,23 @@ func copyFile(ctx context.Context, to io.Writer, path string) (string, error) {
 	defer func() { _ = from.Close() }()
 	hash := sha256.New()
 	buf := make([]byte, 1<<20)
-	if _, err := io.CopyBuffer(io.MultiWriter(to, hash), ctxReader{ctx, from}, buf); err != nil {
+	if _, err := io.CopyBuffer(io.MultiWriter(to, hash), ctxReader{ctx, from, d.beat}, buf); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 type ctxReader struct {
-	ctx context.Context
-	r   io.Reader
+	ctx  context.Context
+	r    io.Reader
+	beat func()
 }
 
 func (r ctxReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
+	r.beat()
 	return r.r.Read(p)
 }
 
@@ -184,15 +201,19 @@ func syncDir(path string) error {
 	return nil
 }
 
-func dirHint(err error) string {
+func dirHint(err error) string { return dirAdvice(err, "stop again copies the film") }
+
+// dirAdvice says how to mend what is wrong with a directory; then says what
+// to do afterwards.
+func dirAdvice(err error, then string) string {
 	switch {
 	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
-		return "free some space there; stop again copies the film"
+		return "free some space there; " + then
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS):
-		return "make the directory writable for this user; stop again copies the film"
+		return "make the directory writable for this user; " + then
 	case errors.Is(err, unix.ENOTDIR) || errors.Is(err, fs.ErrExist):
-		return "the path must be a directory; the film stays where it is"
+		return "the path must be a directory; " + then
 	default:
-		return "stop again copies the film"
+		return then
 	}
 }

@@ -83,7 +83,11 @@ func (u uploads) look(ctx context.Context, method string, at *url.URL) (answer, 
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client.Jar = nil
 	for range maxRedirects + 1 {
-		got, err := once(ctx, &client, method, at)
+		var got answer
+		err := beating(u.Beat, lookTimeout, func() (err error) {
+			got, err = once(ctx, &client, method, at)
+			return err
+		})
 		if err != nil {
 			return answer{}, err
 		}

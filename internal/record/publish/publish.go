@@ -53,6 +53,11 @@ type Options struct {
 	Jitter func() float64
 	// Patience is for how long the CLI may show no sign of progress.
 	Patience time.Duration
+	// Beat is called once to five times a second while what is done moves, or
+	// waits for something that is bounded and ends by itself. It falls silent
+	// when neither can be told. It may be called from any goroutine, never
+	// after Publish has returned, and must not block. nil: nobody listens.
+	Beat func()
 }
 
 // New makes the publisher of a target.
@@ -62,7 +67,7 @@ func New(t Target, o Options) (Publisher, error) {
 	case KindNone, "":
 		return none{}, nil
 	case KindDir:
-		return dir{path: t.Path, log: o.Log}, nil
+		return dir{path: t.Path, log: o.Log, beat: o.Beat}, nil
 	case KindUploads:
 		if o.Spawn == nil {
 			return nil, errors.New("publish to uploads.sh: no spawner was given")
@@ -89,6 +94,7 @@ func (o Options) withDefaults() Options {
 	if o.Jitter == nil {
 		o.Jitter = randomFraction
 	}
+	o.Beat = sparing(o.Beat)
 	if o.Patience == 0 {
 		o.Patience = 2 * time.Minute // the CLI itself gives up a silent upload after one
 	}

@@ -30,6 +30,7 @@ func (e *transient) Unwrap() error { return e.err }
 func (u uploads) retry(ctx context.Context, what string, try func(context.Context) error) error {
 	delay := firstDelay
 	for attempt := 1; ; attempt++ {
+		u.Beat()
 		err := try(ctx)
 		var t *transient
 		if err == nil || !errors.As(err, &t) {
@@ -45,7 +46,7 @@ func (u uploads) retry(ctx context.Context, what string, try func(context.Contex
 		wait := delay/2 + time.Duration(float64(delay)*u.Jitter())
 		wait = min(max(wait, t.after), maxDelay)
 		u.Log.Warn("trying again", "what", what, "attempt", attempt, "wait", wait, "error", u.redact.clean(err.Error()))
-		if err := u.Sleep(ctx, wait); err != nil {
+		if err := beating(u.Beat, wait+time.Second, func() error { return u.Sleep(ctx, wait) }); err != nil {
 			return errors.Join(err, t.err)
 		}
 		delay = min(2*delay, maxDelay)

@@ -40,7 +40,7 @@ func (u uploads) run(parent context.Context, bin string, args, env []string) (re
 	defer out.stop()
 	stderr := &keepLast{max: maxStderr}
 	child, err := u.Spawn.Start(proc.Command{
-		Role: "uploads", Path: bin, Args: args, Env: env, Dir: os.TempDir(), Stdout: outEnd, Stderr: stderr, Nice: 5,
+		Role: "uploads", Path: bin, Args: args, Env: env, Dir: "/", Stdout: outEnd, Stderr: stderr, Nice: 5,
 	})
 	_ = outEnd.Close() // the child has its own
 	if err != nil {
@@ -69,9 +69,10 @@ func (u uploads) run(parent context.Context, bin string, args, env []string) (re
 
 // watch waits for the child. When it had to be killed, it says why. CPU time of
 // the child and of what it started, and output, are progress: a transfer
-// spends both.
+// spends both. It beats for as long as the child may wait: its patience is
+// the bound.
 func (u uploads) watch(ctx context.Context, child *proc.Child, output func() int64) (ended string) {
-	tick := time.NewTicker(min(time.Second, u.Patience/4))
+	tick := time.NewTicker(min(beatEvery, u.Patience/4))
 	defer tick.Stop()
 	type mark struct {
 		cpu    uint64
@@ -88,6 +89,7 @@ func (u uploads) watch(ctx context.Context, child *proc.Child, output func() int
 			return fmt.Sprintf("took longer than %v", maxRun)
 		case <-tick.C:
 		}
+		u.Beat()
 		tree := append(proc.Descendants(child.Identity), child.Identity)
 		now := mark{output: output()}
 		for _, id := range tree {

@@ -26,7 +26,7 @@ func newUploads(o Options) uploads {
 	return uploads{Options: o, redact: newRedactor(o.Env)}
 }
 
-const installUploads = "install it with: npm install --global @buildinternet/uploads, and sign in with: uploads login (or set UPLOADS_TOKEN); stop again publishes the film"
+const getUploads = "install it with: npm install --global @buildinternet/uploads, and sign in with: uploads login (or set UPLOADS_TOKEN)"
 
 func (u uploads) Publish(ctx context.Context, f Film) (Receipt, error) {
 	if err := f.check(); err != nil {
@@ -35,7 +35,7 @@ func (u uploads) Publish(ctx context.Context, f Film) (Receipt, error) {
 	env := childEnv(u.Env, u.Workspace)
 	bin, err := lookPath("uploads", env)
 	if err != nil {
-		return Receipt{}, f.failed(installUploads, err)
+		return Receipt{}, f.failed(getUploads+"; stop again publishes the film", err)
 	}
 	var address string
 	err = u.retry(ctx, "upload to uploads.sh", func(ctx context.Context) (err error) {
