@@ -120,7 +120,7 @@ func memoryFile(content []byte) (*os.File, error) {
 		return nil, fmt.Errorf("make a file in memory: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "commands")
-	if _, err := f.Write(content); err == nil {
+	if _, err = f.Write(content); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
@@ -132,8 +132,14 @@ func memoryFile(content []byte) (*os.File, error) {
 
 // explain takes the message out of what agent-browser printed: a line of JSON
 // with its error (a batch's is a list of one for each command), or whatever it
-// was.
+// was. Of a long one the end is given.
 func explain(out string) string {
+	const most = 2000 // bytes
+	text := strings.ToValidUTF8(strings.TrimSpace(errorIn(out)), "?")
+	return strings.ToValidUTF8(text[max(0, len(text)-most):], "")
+}
+
+func errorIn(out string) string {
 	type answer struct {
 		Error string `json:"error"`
 	}
@@ -152,9 +158,7 @@ func explain(out string) string {
 			}
 		}
 	}
-	const most = 2000
-	out = strings.TrimSpace(out)
-	return out[max(0, len(out)-most):]
+	return out
 }
 
 func agentBrowserHint(out string) string {

@@ -72,7 +72,7 @@ func (l Leftover) removeFiles() error {
 	profile := profileDir(l.Dir)
 	errs := []error{removeSingleton(profile)}
 	if _, path := l.namespace(); path != "" {
-		errs = append(errs, os.RemoveAll(path)) //nolint:gosec // its last element is our own random name
+		errs = append(errs, os.RemoveAll(path)) // its last element is our own random name
 	}
 	errs = append(errs, os.RemoveAll(profile), os.RemoveAll(runFile(l.Dir)))
 	if err := errors.Join(errs...); err != nil {

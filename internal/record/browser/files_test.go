@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // agent-browser looks for its sockets where these variables say; a wrong
@@ -35,8 +36,12 @@ func TestNamespaceDir(t *testing.T) {
 // where there was no browser nothing is looked for.
 func TestReapRemovesOnlyOurs(t *testing.T) {
 	for _, command := range [][]string{
-		nil, {"agent-browser"}, {"agent-browser", "--namespace"}, {"agent-browser", "--namespace", "default"},
-		{"agent-browser", "--namespace", ".."}, {"agent-browser", "--namespace", "pr-../../x"},
+		nil,
+		{"agent-browser"},
+		{"agent-browser", "--namespace"},
+		{"agent-browser", "--namespace", "default"},
+		{"agent-browser", "--namespace", ".."},
+		{"agent-browser", "--namespace", "pr-../../x"},
 	} {
 		if got, path := (Leftover{Command: command, Dir: t.TempDir()}).namespace(); got != "" || path != "" {
 			t.Errorf("namespace of %v is %q in %q", command, got, path)
@@ -206,4 +211,17 @@ func TestExplain(t *testing.T) {
 			t.Errorf("explain(%q) = %q, want %q", tt.out, got, tt.want)
 		}
 	}
+}
+
+// What another program printed goes into errors and manifests: it must stay
+// short and be text.
+func FuzzExplain(f *testing.F) {
+	for _, s := range []string{`{"error":"x"}`, `[{"error":"x"}]`, `[null]`, `[1]`, "{", "\xff\n", strings.Repeat("é", 2000), `{"error":"` + strings.Repeat("語", 900) + `"}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, out string) {
+		if got := explain(out); len(got) > 2000 || !utf8.ValidString(got) {
+			t.Errorf("explain(%q) = %q", out, got)
+		}
+	})
 }
