@@ -110,12 +110,18 @@ func (s *statusCmd) run(ctx context.Context, c *call) (answer, error) {
 }
 
 func (s *stopCmd) run(ctx context.Context, c *call) (answer, error) {
+	if s.Clip && s.NoClip {
+		return answer{}, fault.New(fault.Usage, "Use one of them.", "--clip and --no-clip can't be used together")
+	}
 	r, err := c.Open()
 	if err != nil {
 		return answer{}, err
 	}
 	res, err := r.Stop(ctx, string(s.ID), supervisor.StopOptions{Timeout: time.Duration(s.Timeout), Progress: c.progress})
-	return stopped(res), err
+	if err != nil || bool(s.NoClip) {
+		return stopped(res), err
+	}
+	return withClip(ctx, c, res, bool(s.Clip))
 }
 
 func (s *recoverCmd) run(ctx context.Context, c *call) (answer, error) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/proofreel/proofreel/internal/contract"
+	"github.com/proofreel/proofreel/internal/edit/clip"
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/media/recording"
 	"github.com/proofreel/proofreel/internal/record/doctor"
@@ -45,6 +46,9 @@ type fake struct {
 	raw    json.RawMessage
 	status []supervisor.StatusResult // one a call; the last again and again
 	list   []supervisor.ListRow      // in place of the usual ones
+	clip   clip.Options
+	there  bool // the display was there: stop makes a clip unasked
+	unclip error
 }
 
 func (f *fake) note(name, id string) { f.calls, f.id = append(f.calls, name), id }
@@ -160,6 +164,35 @@ func (f *fake) Prune(_ context.Context, olderThan time.Duration) (supervisor.Pru
 	return supervisor.PruneResult{Removed: []supervisor.DiscardResult{{RecordingID: otherID, Bytes: 999}}, Kept: 1}, f.err
 }
 
+func clipResult() clip.Result {
+	second := 4.5
+	return clip.Result{
+		RecordingID: testID, Name: "login", Path: "/out/login.mp4", Page: "/out/login.html", Captions: "/out/login.vtt",
+		Transcript: "/out/login.json", Poster: "/out/login.jpg", Sheet: "/out/login-sheet.png",
+		Format: clip.MP4, Width: 1280, Height: 720, FPS: 15, CRF: 28, Bytes: 123_456, SHA256: strings.Repeat("cd", 32),
+		Stills: "cut", Speed: 1, Position: "top", Seconds: 42.4, Recorded: 62.3, Cut: 30, StartedAt: at(testDate),
+		Steps:    []clip.Step{{Step: 1, Text: "Open <the> page", Second: 1.2, At: at(testDate), Result: "pass", Comment: "it is open", ResultSecond: &second}},
+		Map:      []clip.Stretch{{Clip: [2]float64{0, 42.4}, Recording: [2]float64{0, 42.4}, UTC: at(testDate)}},
+		Markdown: "[![login](login.jpg)](login.mp4)", Notes: []string{"To stay within 200000 bytes: crf 34 in place of 28."},
+		Verdict: recording.VerdictComplete, VerdictWhy: []string{},
+	}
+}
+
+func (f *fake) Clip(_ context.Context, id string, o clip.Options) (clip.Result, error) {
+	f.note("clip", id)
+	f.clip = o
+	return clipResult(), f.err
+}
+
+func (f *fake) AfterStop(_ context.Context, id string, asked bool) (json.RawMessage, error) {
+	if !asked && !f.there {
+		return nil, nil
+	}
+	f.note("clip after stop", id)
+	raw, err := compact(clipResult())
+	return raw, errors.Join(err, f.unclip)
+}
+
 func (f *fake) Supervise(_ context.Context, dir string) error {
 	f.note("supervise", dir)
 	return f.err
@@ -203,7 +236,8 @@ func (b *bench) run(args ...string) outcome {
 			}
 			return nil
 		},
-		Open: func() (Recorder, error) { b.opened++; return b.fake, nil },
+		Open:  func() (Recorder, error) { b.opened++; return b.fake, nil },
+		Clips: func() (Clipper, error) { return b.fake, nil },
 		ParsePublish: func(target string) (string, error) {
 			if rel, ok := strings.CutPrefix(target, "dir:"); ok {
 				return "dir:" + filepath.Join("/cwd", rel), nil

@@ -55,11 +55,18 @@ func answers() map[string]struct {
 	}
 	failing := func(err error) func(*bench) { return func(b *bench) { b.err = err } }
 	return map[string]c{
-		"start":   {args: []string{"start", "--size", "1921x1080", "--name", "login"}},
-		"step":    {args: []string{"step", "Open <the> & page ▶"}},
-		"result":  {args: []string{"result", "fail", "It is closed"}},
-		"status":  {args: []string{"status"}},
-		"stop":    {args: []string{"stop"}},
+		"start":     {args: []string{"start", "--size", "1921x1080", "--name", "login"}},
+		"step":      {args: []string{"step", "Open <the> & page ▶"}},
+		"result":    {args: []string{"result", "fail", "It is closed"}},
+		"status":    {args: []string{"status"}},
+		"stop":      {args: []string{"stop"}},
+		"clip":      {args: []string{"clip", testID, "--max-size", "200kB", "--format", "mp4"}},
+		"stop-clip": {args: []string{"stop", "--clip"}},
+		"stop-clip-failed": {args: []string{"stop"}, setup: func(b *bench) {
+			b.there, b.unclip = true, fault.New(fault.OutUnwritable, "Name a folder that you can write with --out or PROOFREEL_OUT.", "the folder recordings can't be written")
+		}},
+		"clip-too-large": {args: []string{"clip", "--max-size", "10kB"}, setup: failing(
+			fault.New(fault.SizeUnreachable, "Allow a larger --max-size.", "the clip can't be made as small as 10000 bytes"))},
 		"recover": {args: []string{"recover", testID}},
 		"list":    {args: []string{"list"}},
 		"discard": {args: []string{"discard", testID}},

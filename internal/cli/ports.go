@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
+	"github.com/proofreel/proofreel/internal/edit/clip"
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
 	"github.com/proofreel/proofreel/internal/serve/mcpserver"
@@ -25,11 +27,25 @@ type Recorder interface {
 	Finish(ctx context.Context, dir string) error    // in the one that takes over from a dead supervisor
 }
 
+// Clipper makes clips of recordings that have ended. An empty id means the
+// newest that has a film.
+type Clipper interface {
+	// Clip makes a clip. Of the options, the recording is chosen by id.
+	Clip(ctx context.Context, id string, o clip.Options) (clip.Result, error)
+	// AfterStop gives the clip that goes with stop's answer: when it is asked
+	// for, or else when the display was not the recording's own. It is made
+	// once; as long as its files are there, it is the same, byte for byte. nil
+	// when there is none to make.
+	AfterStop(ctx context.Context, id string, asked bool) (json.RawMessage, error)
+}
+
 // Deps is what the commands work with.
 type Deps struct {
 	// Open gives the recorder. It is called only once the whole command line
 	// is known to be right, so that a wrong one has no effect.
 	Open func() (Recorder, error)
+	// Clips gives the clipper, as Open gives the recorder.
+	Clips func() (Clipper, error)
 	// Doctor checks the machine.
 	Doctor func(ctx context.Context) (doctor.Report, error)
 	// ParsePublish checks that this version can publish to a target, and gives

@@ -14,6 +14,7 @@ func prose() Manifest {
 			{`proofreel result pass "The settings are open"`, "After it: pass or fail, and what was seen."},
 			{"proofreel status", "At any time: frames, seconds, and whether all is well."},
 			{"proofreel stop", "Ends the recording. data.path is the verified film, data.url its link when it was published; data.verdict says whether anything is missing."},
+			{"proofreel clip", "Makes the short video that a person wants to watch: captions, cuts, a page, a contact sheet. data.markdown is the line for a thread."},
 		},
 		Prerequisites: []string{
 			"Linux. This version films X11 displays only.",
@@ -28,12 +29,14 @@ func prose() Manifest {
 			"Wrong flags and values exit with 2 and have no effect.",
 			"A recording goes on when the program that started it ends. It ends with stop, at --max-duration, or with the process of --until-pid. One that a client of mcp started ends with that client.",
 			"mcp speaks the Model Context Protocol instead: stdout is the protocol's alone, and stderr holds logs.",
+			"A display that was there before gets its clip with stop, in data.clip; an own display with stop --clip, and any recording later with clip.",
 			"stop may be repeated, also from several places at once: the answer is the same and there is one film.",
 		},
 		Environment: []Environment{
 			{"PROOFREEL_OUTPUT", "Default of --output."},
 			{"PROOFREEL_RECORDING", "The recording that is meant when none is named."},
 			{"PROOFREEL_HOME", "Where recordings are kept; else proofreel in the user's state directory."},
+			{"PROOFREEL_OUT", "Where clips go; else the folder recordings in the working directory."},
 			{"PROOFREEL_FFMPEG", "The ffmpeg program; else the one on PATH."},
 			{"UPLOADS_WORKSPACE", "Default of --uploads-workspace."},
 			{"NO_COLOR", "Words without colours on a terminal."},

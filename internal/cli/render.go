@@ -8,6 +8,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/proofreel/proofreel/internal/edit/clip"
 	"github.com/proofreel/proofreel/internal/media/recording"
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
@@ -23,6 +24,11 @@ func render(p palette, data any) string {
 		renderStatus(&b, p, d)
 	case supervisor.StopResult:
 		renderStop(&b, p, d)
+	case StopAndClip:
+		renderStop(&b, p, d.StopResult)
+		renderClip(&b, p, d.Clip)
+	case clip.Result:
+		renderClip(&b, p, d)
 	case supervisor.EventResult:
 		renderEvent(&b, p, d)
 	case supervisor.ListResult:
@@ -122,6 +128,18 @@ func renderStop(b *lines, p palette, d supervisor.StopResult) {
 		b.WriteString("  " + mark + " " + clock(s.Second) + " " + text + "\n")
 	}
 	renderIncidents(b, p, d.Incidents)
+}
+
+func renderClip(b *lines, p palette, d clip.Result) {
+	b.field(p, "clip", styled(p.bold, d.Path))
+	b.field(p, "page", styled(p.bold, d.Page))
+	b.field(p, "length", fmt.Sprintf("%s of %s, %s cut; %dx%d, %s", clock(d.Seconds), clock(d.Recorded), clock(d.Cut), d.Width, d.Height, bytesText(d.Bytes)))
+	b.field(p, "sheet", clean(d.Sheet))
+	b.field(p, "transcript", clean(d.Transcript))
+	b.field(p, "markdown", clean(d.Markdown))
+	for _, n := range d.Notes {
+		b.field(p, "note", p.note.Render(clean(n)))
+	}
 }
 
 func renderIncidents(b *lines, p palette, all []supervisor.IncidentResult) {

@@ -19,6 +19,7 @@ type tree struct {
 	Result    resultCmd    `cmd:"" effects:"event-recorded" failures:"none" help:"Note how the step before it ended."`
 	Status    statusCmd    `cmd:"" effects:"none" failures:"none" help:"Say how a recording does; changes nothing."`
 	Stop      stopCmd      `cmd:"" effects:"proof-saved,proof-published" failures:"none,finalize-partial,proof-saved" help:"End a recording: verify the film, publish it, clean up. Doing it again gives the same answer."`
+	Clip      clipCmd      `cmd:"" effects:"clip-made" failures:"none" help:"Make a clip of a recording that has ended: captions, cuts, a page and a contact sheet. The recording stays as it is, so another can be made at any time."`
 	Watch     watchCmd     `cmd:"" effects:"none" failures:"none" help:"Follow a recording until it has ended; answers with its last status."`
 	List      listCmd      `cmd:"" effects:"none" failures:"none" help:"List every recording on this machine, newest first."`
 	Recover   recoverCmd   `cmd:"" effects:"proof-saved,proof-published" failures:"none,finalize-partial,proof-saved" help:"Do what stop does for a recording whose supervisor died."`
@@ -71,6 +72,22 @@ type statusCmd struct {
 type stopCmd struct {
 	ID      ident    `arg:"" optional:"" fromenv:"PROOFREEL_RECORDING" otherwise:"the only recording that runs, else the newest" help:"The recording."`
 	Timeout duration `placeholder:"TIME" default:"60s" min:"1s" max:"1h" help:"For how long nothing may move before stop gives up. Work that goes on is never cut off."`
+	Clip    toggle   `help:"Make a clip as well, with the options that start was given, in the folder of PROOFREEL_OUT, else recordings. A display that was there gets one without being asked."`
+	NoClip  toggle   `name:"no-clip" help:"Make no clip."`
+}
+
+type clipCmd struct {
+	ID       ident  `arg:"" optional:"" fromenv:"PROOFREEL_RECORDING" otherwise:"the newest recording that has a film" help:"The recording."`
+	Out      text   `placeholder:"DIR" default:"recordings" max:"4096" fromenv:"PROOFREEL_OUT" help:"The folder for the clip's files; it is made when it is not there."`
+	Stills   choice `allowed:"cut,keep" otherwise:"as start was told" help:"Whether stretches of over a second with no change keep half a second, or all."`
+	Speed    choice `allowed:"1,2,4" otherwise:"as start was told" help:"How fast it plays. Captions are up for their reading time at each."`
+	Position choice `allowed:"top,bottom" otherwise:"as start was told" help:"Where captions stand; bottom is above a taskbar."`
+	Width    number `placeholder:"PIXELS" default:"1280" min:"64" max:"1280" help:"The clip's width; it is never wider than the film."`
+	FPS      number `placeholder:"N" default:"15" min:"1" max:"60" help:"Frames a second, at most: a still picture is one long frame."`
+	CRF      number `name:"crf" placeholder:"N" min:"0" max:"51" otherwise:"28" help:"Quality of H.264's scale, for WebM and WebP too: less is better and larger. GIF has none."`
+	MaxSize  size   `placeholder:"SIZE" min:"10kB" max:"100GB" otherwise:"any size" help:"What the video's file does not exceed. Quality goes first for it, then size and frame rate; data.notes says what was traded."`
+	Format   choice `allowed:"mp4,webm,gif,webp" default:"mp4" help:"The video's format. GIF and WebP come without a page."`
+	Name     label  `placeholder:"NAME" max:"100" otherwise:"the recording's name" help:"The clip's title, and the beginning of its files' names."`
 }
 
 type watchCmd struct {
@@ -97,7 +114,7 @@ type doctorCmd struct{}
 type mcpCmd struct{}
 
 type helpCmd struct {
-	Command choice `arg:"" optional:"" allowed:"start,step,result,status,stop,watch,list,recover,discard,prune,doctor,mcp,help,version" help:"The command to explain."`
+	Command choice `arg:"" optional:"" allowed:"start,step,result,status,stop,clip,watch,list,recover,discard,prune,doctor,mcp,help,version" help:"The command to explain."`
 }
 
 type versionCmd struct{}

@@ -25,7 +25,7 @@ func TestTreeIsWhole(t *testing.T) {
 	}
 	effects := []string{
 		string(fault.EffectNone), string(fault.EffectRecordingStarted), string(fault.EffectEventRecorded), string(fault.EffectProofSaved),
-		string(fault.EffectProofPublished), string(fault.EffectStartUncertain), string(fault.EffectFinalizePartial),
+		string(fault.EffectProofPublished), string(fault.EffectStartUncertain), string(fault.EffectFinalizePartial), string(fault.EffectClipMade),
 	}
 	for _, n := range k.Model.Children {
 		if _, ok := n.Target.Addr().Interface().(command); !ok {

@@ -20,6 +20,7 @@ func realDeps(version string) Deps {
 		Doctor:   checkMachine,
 		ServeMCP: serveMCP,
 		Open:     func() (Recorder, error) { return openManager() },
+		Clips:    func() (Clipper, error) { return openClips() },
 		ParsePublish: func(spec string) (string, error) {
 			t, err := publish.Parse(spec)
 			return t.String(), err //nolint:wrapcheck // it is the user's error already

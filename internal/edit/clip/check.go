@@ -16,6 +16,9 @@ var errUnfit = errors.New("the finished video is not what was planned")
 
 // check decodes the finished video and holds it against the plan.
 func (m *maker) check(ctx context.Context, r *rendered) error {
+	if m.Format == WebP {
+		return checkWebP(r)
+	}
 	run, err := m.start(ctx, "verifier", "-err_detect", "explode", "-i", r.path, "-map", "0:v:0",
 		"-progress", "pipe:1", "-fps_mode", "passthrough", "-f", "null", "-")
 	if err != nil {
@@ -28,9 +31,6 @@ func (m *maker) check(ctx context.Context, r *rendered) error {
 	_, _ = io.Copy(io.Discard, run.out)
 	if err := errors.Join(run.end(), rerr); err != nil {
 		return fmt.Errorf("%w: it does not decode: %w", errUnfit, err)
-	}
-	if m.Format == WebP { // ffmpeg does not read moving WebP
-		return nil
 	}
 	if last.Frame != r.sent {
 		return fmt.Errorf("%w: it has %d frames, %d were encoded", errUnfit, last.Frame, r.sent)

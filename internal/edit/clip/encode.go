@@ -151,12 +151,14 @@ func metadata(title string, p *timeline.Plan) []byte {
 	var b strings.Builder
 	escape := strings.NewReplacer("\\", "\\\\", "=", "\\=", ";", "\\;", "#", "\\#", "\n", " ")
 	b.WriteString(";FFMETADATA1\ntitle=" + escape.Replace(short(title)) + "\n")
+	if len(p.Chapters) > 0 && p.Chapters[0].In > 0 { // a list of chapters begins at 0
+		fmt.Fprintf(&b, "[CHAPTER]\nTIMEBASE=1/%d\nSTART=0\nEND=%d\ntitle=Start\n", p.Options.FPS, p.Chapters[0].In)
+	}
 	for i, c := range p.Chapters {
-		out := c.Out
-		if out <= c.In {
-			continue // a step at the very end, or one that the next follows at once
+		if c.Out <= c.In {
+			continue // the next step follows at once
 		}
-		fmt.Fprintf(&b, "[CHAPTER]\nTIMEBASE=1/%d\nSTART=%d\nEND=%d\ntitle=%s\n", p.Options.FPS, c.In, out, escape.Replace(short(fmt.Sprintf("%d. %s", i+1, c.Title))))
+		fmt.Fprintf(&b, "[CHAPTER]\nTIMEBASE=1/%d\nSTART=%d\nEND=%d\ntitle=%s\n", p.Options.FPS, c.In, c.Out, escape.Replace(short(fmt.Sprintf("%d. %s", i+1, c.Title))))
 	}
 	return []byte(b.String())
 }

@@ -152,6 +152,9 @@ func (m *maker) renderWith(ctx context.Context, r *rendered, track *overlay.Trac
 	if limit > 0 && r.bytes > limit {
 		return &overError{r.bytes}
 	}
+	if m.Format == WebP {
+		return endWebP(r)
+	}
 	return nil
 }
 

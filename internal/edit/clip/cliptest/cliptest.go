@@ -156,9 +156,7 @@ func (s Spec) encode(ctx context.Context, ffmpeg string) (mp4.Track, []segment.F
 		"-framerate", fmt.Sprint(s.FPS), "-i", "pipe:0",
 	}
 	args = append(args, profile.Recording().Args()...)
-	// Frames come one after the other here, and stand later: each third one
-	// is a keyframe, as it is where a screen changes now and then.
-	args = append(args, "-force_key_frames", "expr:not(mod(n,3))", "-f", "flv", "pipe:1")
+	args = append(args, "-force_key_frames", "expr:"+s.keys(), "-f", "flv", "pipe:1")
 	cmd := exec.CommandContext(ctx, ffmpeg, args...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -181,6 +179,20 @@ func (s Spec) encode(ctx context.Context, ffmpeg string) (mp4.Track, []segment.F
 		return mp4.Track{}, nil, fmt.Errorf("encode: %w: %s", err, errs.String())
 	}
 	return track, frames, nil
+}
+
+// keys says which frames are keyframes: those that come 0.9 s or more after the
+// last one, as with the recorder's engines. The encoder gets the frames one
+// after the other, whatever their times.
+func (s Spec) keys() string {
+	list, last := "eq(n,0)", time.Duration(0)
+	for n, c := range s.Changes {
+		if c.At-last >= 900*time.Millisecond {
+			list += fmt.Sprintf("+eq(n,%d)", n)
+			last = c.At
+		}
+	}
+	return list
 }
 
 // draw writes the screen after each change.
