@@ -93,9 +93,9 @@ func reapAll(dir *recording.Dir, man recording.Manifest) error {
 	for _, id := range left {
 		errs = append(errs, fmt.Errorf("process %d does not end", id.PID))
 	}
-	if man.Browser != nil {
-		errs = append(errs, reapBrowser(dir, man))
-	}
+	// Also when no browser is known: the supervisor may have died while it
+	// started one. The directory tells.
+	errs = append(errs, reapBrowser(dir, man))
 	if man.Display.Own {
 		for _, o := range man.Owned {
 			if o.Role == display.RoleXvfb {
@@ -113,15 +113,17 @@ func reapBrowser(dir *recording.Dir, man recording.Manifest) error {
 			roots = append(roots, o.Identity)
 		}
 	}
-	return browser.Reap(browser.Leftover{
-		Kind: browser.Kind(man.Browser.Kind), Command: man.Browser.Command, Roots: roots, Dir: dir.Private(),
-	})
+	left := browser.Leftover{Roots: roots, Dir: dir.Private()}
+	if b := man.Browser; b != nil {
+		left.Kind, left.Command = browser.Kind(b.Kind), b.Command
+	}
+	return browser.Reap(left)
 }
 
 // reapDead ends what a dead supervisor has left running, as the next command
 // that comes along. The recording itself waits for stop or recover.
 func (m *Manager) reapDead(dir *recording.Dir, man recording.Manifest) recording.Manifest {
-	if man.Phase.Terminal() || len(man.Owned) == 0 || man.Supervisor.Alive() {
+	if _, err := os.Stat(dir.Private()); err != nil || man.Phase.Terminal() || man.Supervisor.Alive() {
 		return man
 	}
 	lock, err := dir.TryLock()

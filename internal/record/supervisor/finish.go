@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -159,7 +160,9 @@ func (s *session) publish(ctx context.Context) error {
 	if err != nil {
 		return fault.As(err).WithArtifact(man.Film.Path)
 	}
-	p, err := publish.New(target, publish.Options{Spawn: s.spawn, Workspace: man.Options.Workspace, Log: s.log})
+	p, err := publish.New(target, publish.Options{
+		Spawn: s.spawn, Env: s.environ, Workspace: man.Options.Workspace, Log: s.log, Beat: s.beat(),
+	})
 	if err != nil {
 		return fault.As(err).WithArtifact(man.Film.Path)
 	}
@@ -174,6 +177,18 @@ func (s *session) publish(ctx context.Context) error {
 		return fault.Wrap(err, fault.StateUnwritable, "Stop again: publishing twice does no harm.", "the film was published, but the state could not be written").WithArtifact(man.Film.Path)
 	}
 	return nil
+}
+
+// beat shows whoever waits for the end that a wait is in order, at most twice
+// a second.
+func (s *session) beat() func() {
+	var last atomic.Int64
+	return func() {
+		now := time.Now().UnixNano()
+		if before := last.Load(); now-before > int64(time.Second)/2 && last.CompareAndSwap(before, now) {
+			s.dir.Beat()
+		}
+	}
 }
 
 // conclude writes the terminal state: the answer, or why there is none.

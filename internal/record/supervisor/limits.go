@@ -32,7 +32,7 @@ func (s *session) film(ctx context.Context) {
 		case <-s.rec.Lost():
 		case <-browser:
 			browser = nil
-			s.rec.Note(recording.IncidentDied, "the browser ended before the film did", true)
+			s.rec.Note(recording.IncidentDied, s.browser.LostWhat()+" ended before the film did", true)
 		case <-openbox:
 			openbox = nil
 			s.rec.Note(recording.IncidentDied, "the window manager ended before the film did", true)

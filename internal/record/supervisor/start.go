@@ -63,7 +63,7 @@ type ready struct {
 // detached from this process, and returns when the first frame is captured.
 // When it fails, nothing that was started is left.
 func (m *Manager) Start(ctx context.Context, o StartOptions) (StartResult, error) {
-	man, err := m.plan(o)
+	man, err := m.plan(ctx, o)
 	if err != nil {
 		return StartResult{}, err
 	}
@@ -87,7 +87,7 @@ func (m *Manager) Start(ctx context.Context, o StartOptions) (StartResult, error
 }
 
 // plan makes the manifest of a new recording from the options.
-func (m *Manager) plan(o StartOptions) (recording.Manifest, error) {
+func (m *Manager) plan(ctx context.Context, o StartOptions) (recording.Manifest, error) {
 	own := o.Display == "new" || o.Display == ""
 	opt := recording.Options{
 		URL: redacted(o.URL), FPS: o.FPS, Adaptive: o.FPS == 0, Rate: o.Rate, Width: o.Width, Height: o.Height,
@@ -115,6 +115,9 @@ func (m *Manager) plan(o StartOptions) (recording.Manifest, error) {
 		return recording.Manifest{}, fault.As(err)
 	}
 	opt.Publish = target.String()
+	if err := publish.Check(ctx, target); err != nil {
+		return recording.Manifest{}, fault.As(err)
+	}
 	if o.UntilPID != 0 {
 		if opt.UntilPID, err = proc.Of(o.UntilPID); err != nil {
 			return recording.Manifest{}, fault.New(fault.InvalidValue, "Give the PID of a process that runs, for instance --until-pid $PPID", "--until-pid %d: there is no such process", o.UntilPID)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,6 +35,9 @@ type session struct {
 	spawn  *proc.Spawner
 	ffmpeg string
 	page   string // address to open, as it was given
+	// environ is what publishing chooses from. The children of the recording
+	// don't get the credentials in it.
+	environ []string
 
 	mu  sync.Mutex
 	man recording.Manifest
@@ -91,7 +95,7 @@ func (m *Manager) own(ctx context.Context, path string, work func(context.Contex
 	if err := proc.AdoptOrphans(); err != nil {
 		log.Warn("orphans won't be adopted", "err", err)
 	}
-	s := &session{dir: dir, log: log, spawn: proc.NewSpawner(), page: page}
+	s := &session{dir: dir, log: log, spawn: proc.NewSpawner(), page: page, environ: hideCredentials()}
 	defer s.spawn.Close()
 	if s.man, err = dir.Load(); err != nil {
 		say(err)
@@ -135,6 +139,18 @@ func letGo() {
 		}
 		_ = unix.Close(fd)
 	}
+}
+
+// hideCredentials takes what only publishing needs out of the environment that
+// every child gets, and gives the whole of it.
+func hideCredentials() []string {
+	whole := os.Environ()
+	for _, v := range whole {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "UPLOADS_") {
+			_ = os.Unsetenv(name)
+		}
+	}
+	return whole
 }
 
 // readPage reads the address of the page to open. It comes by a pipe, since it

@@ -104,7 +104,7 @@ func TestPlanDefaults(t *testing.T) {
 			recording.Options{Display: "new", FPS: 24, Rate: "vfr", Cursor: true, MaxDuration: time.Second, Publish: "none"},
 		},
 	} {
-		man, err := m.plan(c.o)
+		man, err := m.plan(context.Background(), c.o)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -122,7 +122,7 @@ func TestPlanRefuses(t *testing.T) {
 		"a target that is not known":           {Display: "new", Publish: "ftp://x"},
 		"a process that is gone":               {Display: "new", Publish: "none", UntilPID: 1 << 30},
 	} {
-		if _, err := m.plan(o); code(err) != fault.InvalidValue {
+		if _, err := m.plan(context.Background(), o); code(err) != fault.InvalidValue {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
