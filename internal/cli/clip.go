@@ -56,7 +56,7 @@ func withClip(ctx context.Context, c *call, stop supervisor.Stopped, asked bool)
 	raw, err := clips.AfterStop(ctx, stop.Result.RecordingID, asked)
 	if err != nil {
 		e := fault.As(err)
-		e = fault.Wrap(errors.New(e.Message), e.Code, e.Hint+" proofreel stop --no-clip answers without a clip.", "the film is whole, but its clip could not be made")
+		e = fault.Wrap(errors.New(e.Message), e.Code, e.Hint+" proofreel stop --no-clip answers without a clip.", "the recording has ended, but its clip could not be made")
 		return answer{}, e.WithArtifact(stop.Result.Path).WithEffect(stop.Effect)
 	}
 	if raw == nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/proofreel/proofreel/internal/edit/clip"
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
 	"github.com/proofreel/proofreel/internal/serve/mcpserver"
@@ -23,10 +25,41 @@ func (*mcpCmd) run(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	clips, err := c.Clips()
+	if err != nil {
+		return answer{}, err
+	}
 	return answer{effect: fault.EffectNone}, c.ServeMCP(ctx, mcpserver.Options{
-		Version: c.Version, Recorder: r, Flags: flags,
+		Version: c.Version, Recorder: r, Flags: flags, Clipper: shownClips{clips},
 		ParseStart: func(flags []string) (supervisor.StartOptions, error) { return parseStart(flags, c.Deps) },
 	})
+}
+
+// shownClips makes the clips that the tool's stop shows.
+type shownClips struct{ clips Clipper }
+
+// Clip implements mcpserver.Clipper.
+func (s shownClips) Clip(ctx context.Context, id string) (mcpserver.Clip, error) {
+	raw, err := s.clips.AfterStop(ctx, id, true)
+	if err != nil {
+		return mcpserver.Clip{}, err //nolint:wrapcheck // it is the user's error already
+	}
+	var res clip.Result
+	if err := json.Unmarshal(raw, &res); err != nil {
+		return mcpserver.Clip{}, fmt.Errorf("read the answer of the clip: %w", err)
+	}
+	shown := mcpserver.Clip{Markdown: res.Markdown, Notes: res.Notes, Files: []mcpserver.File{
+		{Path: res.Path, Title: "The clip", MIME: "video/mp4", Bytes: res.Bytes},
+		{Path: res.Page, Title: "Its page", MIME: "text/html"},
+		{Path: res.Transcript, Title: "Its transcript", MIME: "application/json"},
+	}}
+	if res.Sheet == "" {
+		return shown, nil
+	}
+	if shown.Sheet, err = os.ReadFile(res.Sheet); err != nil {
+		shown.Notes = append(shown.Notes, "The contact sheet can't be read: "+err.Error())
+	}
+	return shown, nil
 }
 
 // serveMCP serves the client that has started us. A client that was killed
