@@ -64,7 +64,7 @@ func (s *startCmd) options() supervisor.StartOptions {
 		FPS: int(s.FPS), Rate: string(s.Rate),
 		Width: s.Size.width, Height: s.Size.height,
 		Display: string(s.Display), Browser: string(s.Browser),
-		Cursor: string(s.Cursor), Engine: string(s.Engine),
+		Cursor: string(s.Cursor), Keys: bool(s.Keys), Engine: string(s.Engine),
 		MaxDuration: time.Duration(s.MaxDuration), MinFree: int64(s.MinFree),
 		Publish: string(s.Publish),
 		Stills:  string(s.Stills), Speed: speed, Position: string(s.Position),

@@ -35,12 +35,12 @@ func TestStartOptions(t *testing.T) {
 		{"defaults", "start", nil, defaults},
 		{
 			"everything", "start --url=http://u:p@localhost:3000/a?b=c#d --fps 30 --rate vfr --size 1281x719 --display new --browser chromium" +
-				" --cursor off --engine x11 --max-duration 1h30m --min-free 1.5GiB --publish dir:films --stills keep --speed 4" +
+				" --cursor off --keys --engine x11 --max-duration 1h30m --min-free 1.5GiB --publish dir:films --stills keep --speed 4" +
 				" --position bottom --name día-1 --startup-timeout 5s --until-pid 1",
 			nil,
 			supervisor.StartOptions{
 				Name: "día-1", URL: "http://u:p@localhost:3000/a?b=c#d", FPS: 30, Rate: "vfr", Width: 1281, Height: 719, Display: "new",
-				Browser: "chromium", Cursor: "off", Engine: "x11", MaxDuration: 90 * time.Minute, MinFree: 3 << 29, Publish: "dir:/cwd/films",
+				Browser: "chromium", Cursor: "off", Keys: true, Engine: "x11", MaxDuration: 90 * time.Minute, MinFree: 3 << 29, Publish: "dir:/cwd/films",
 				Stills: "keep", Speed: 4, Position: "bottom", UntilPID: 1, StartupTimeout: 5 * time.Second,
 			},
 		},

@@ -41,6 +41,7 @@ type startCmd struct {
 	Display          screen   `placeholder:"NAME" default:"new" help:"new starts an own display; current, or an X11 name such as :0, films one that is there and touches nothing on it."`
 	Browser          choice   `allowed:"auto,agent-browser,chromium,none" default:"auto" help:"The browser on the own display. auto is agent-browser where it is found, else chromium."`
 	Cursor           choice   `allowed:"auto,on,off" default:"auto" help:"Whether the mouse pointer is in the film."`
+	Keys             toggle   `help:"Kept for clips: name the shortcuts (Ctrl+S) and the keys that type nothing (Enter, F5) that are used. What is typed is never kept: characters have no names, and a second of typing is one entry."`
 	Engine           choice   `allowed:"auto,x11,x11grab" default:"auto" help:"What captures the display: x11 takes what changed, x11grab is ffmpeg's grabber."`
 	MaxDuration      duration `placeholder:"TIME" min:"1s" max:"24h" otherwise:"30m on an own display, 5m on one that is there" help:"When the recording ends by itself. A later stop still delivers it."`
 	MinFree          size     `placeholder:"SIZE" default:"200MB" min:"1MB" max:"1TB" help:"Free disk space at which the recording ends by itself, while there is room to finish it."`

@@ -82,6 +82,7 @@ type Options struct {
 	Display        string        `json:"display"` // new, or the display's name
 	Browser        string        `json:"browser"` // agent-browser, chromium or none
 	Cursor         bool          `json:"cursor"`
+	Keys           bool          `json:"keys"` // keys that type nothing, and shortcuts, are named in the input log
 	MaxDuration    time.Duration `json:"maxDurationNs"`
 	MinFree        int64         `json:"minFreeBytes"`
 	Publish        string        `json:"publish"`

@@ -31,6 +31,7 @@ type Config struct {
 	FPS      int  // rate of the grid, 1 to 60; tick n is the time n/FPS after the epoch
 	Adaptive bool // the engine may skip ticks when the machine is short of CPU
 	Cursor   bool // draw the pointer into the picture
+	Keys     bool // name keys that type nothing, and shortcuts, to an InputSink
 
 	// Now is the time since the recording's epoch. It never jumps with the
 	// wall clock and it counts the time that the machine was suspended.

@@ -70,6 +70,7 @@ func Start(ctx context.Context, cfg Config) (*Recorder, error) {
 	r.cfg.Capture.Now = func() time.Duration { return clock.Boottime() - r.zero }
 	r.take = &take{
 		fps: cfg.Capture.FPS, segs: cfg.Dir.Segments(), log: cfg.Log, damage: damage, end: -1,
+		input:   inputLog{log: cfg.Dir.NewInputLog(), names: cfg.Capture.Keys},
 		size:    [2]int{profile.Even(cfg.Capture.Width), profile.Even(cfg.Capture.Height)},
 		onTrack: r.verifyWith, first: r.begin,
 	}

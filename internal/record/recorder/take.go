@@ -26,6 +26,7 @@ type take struct {
 	first   func(base int64)                      // told once, at the first frame
 	log     *slog.Logger
 	damage  *recording.DamageLog
+	input   inputLog
 
 	mu        sync.Mutex
 	w         *segment.Writer
@@ -71,6 +72,7 @@ func (t *take) Frame(f segment.Frame) error {
 	if !t.begun {
 		t.begun, t.base, t.last = true, f.Tick, 0
 		t.first(f.Tick)
+		t.inputs() // what came before the film
 	}
 	f.Tick -= t.base
 	if t.end >= 0 && f.Tick >= t.end {
@@ -187,13 +189,14 @@ func (t *take) endAt(end int64) {
 func (t *take) finish() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	err := t.input.close()
 	if t.w == nil {
-		return nil
+		return err
 	}
 	if t.begun && t.end > 0 {
 		t.gap(t.end)
 	}
-	err := t.w.Finish()
+	err = errors.Join(err, t.w.Finish())
 	if t.damage != nil {
 		err = errors.Join(err, t.damage.Close())
 	}

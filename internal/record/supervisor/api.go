@@ -18,6 +18,7 @@ type StartOptions struct {
 	Display        string        // new, current, :N
 	Browser        string        // auto, agent-browser, chromium, none
 	Cursor         string        // auto, on, off
+	Keys           bool          // name keys in the input log
 	Engine         string        // auto, x11, x11grab
 	MaxDuration    time.Duration // 0: 30 min on an own display, 5 min on one that is there
 	MinFree        int64         // bytes

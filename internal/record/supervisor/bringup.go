@@ -178,7 +178,7 @@ func (s *session) startCapture(ctx context.Context, t capture.Target) error {
 	rec, err := recorder.Start(ctx, recorder.Config{
 		Dir: s.dir, Engines: engines, DisplayAlive: s.displayAlive, Log: s.log,
 		Capture: capture.Config{
-			Target: t, FPS: o.FPS, Adaptive: o.Adaptive, Cursor: o.Cursor,
+			Target: t, FPS: o.FPS, Adaptive: o.Adaptive, Cursor: o.Cursor, Keys: o.Keys,
 			FFmpeg: s.ffmpeg, Encode: profile.Recording().Args(), Spawn: s.spawn, Log: s.log,
 		},
 	})

@@ -91,7 +91,7 @@ func (m *Manager) plan(ctx context.Context, o StartOptions) (recording.Manifest,
 	own := o.Display == "new" || o.Display == ""
 	opt := recording.Options{
 		URL: redacted(o.URL), FPS: o.FPS, Adaptive: o.FPS == 0, Rate: o.Rate, Width: o.Width, Height: o.Height,
-		Display: o.Display, Browser: o.Browser, Cursor: o.Cursor == "on" || (o.Cursor == "auto" && !own),
+		Display: o.Display, Browser: o.Browser, Cursor: o.Cursor == "on" || (o.Cursor == "auto" && !own), Keys: o.Keys,
 		MaxDuration: o.MaxDuration, MinFree: o.MinFree, Publish: o.Publish, Workspace: o.Workspace,
 		Stills: o.Stills, Speed: o.Speed, Position: o.Position,
 		StartupTimeout: o.StartupTimeout, CaptureEngine: o.Engine,

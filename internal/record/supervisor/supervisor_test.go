@@ -100,8 +100,8 @@ func TestPlanDefaults(t *testing.T) {
 			recording.Options{Display: ":0", FPS: 15, Adaptive: true, Rate: "vfr", Cursor: true, MaxDuration: 5 * time.Minute, Publish: "none"},
 		},
 		"a rate of its own": {
-			StartOptions{Display: "new", FPS: 24, Cursor: "on", MaxDuration: time.Second, Publish: "none"},
-			recording.Options{Display: "new", FPS: 24, Rate: "vfr", Cursor: true, MaxDuration: time.Second, Publish: "none"},
+			StartOptions{Display: "new", FPS: 24, Cursor: "on", Keys: true, MaxDuration: time.Second, Publish: "none"},
+			recording.Options{Display: "new", FPS: 24, Rate: "vfr", Cursor: true, Keys: true, MaxDuration: time.Second, Publish: "none"},
 		},
 	} {
 		man, err := m.plan(context.Background(), c.o)

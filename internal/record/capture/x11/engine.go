@@ -14,16 +14,6 @@ import (
 // Name is the engine's stable name.
 const Name = "x11-damage"
 
-// PointerSink is a capture.Sink that also wants to know where the pointer is,
-// whether or not it is drawn. It is told when the pointer has moved, at most
-// 20 times a second, or once a tick where the pointer is drawn.
-type PointerSink interface {
-	capture.Sink
-	// Pointer says that the pointer's hot spot is at x, y, in pixels of the
-	// display, at the time at since the epoch.
-	Pointer(at time.Duration, x, y int) error
-}
-
 // Engine films an X11 display by its damage.
 type Engine struct {
 	captured, distinct, dropped atomic.Int64

@@ -92,7 +92,7 @@ type tape struct {
 	holds    []int64
 	changes  []capture.Change
 	events   []capture.Event
-	pointers []image.Point
+	inputs   []capture.Input
 	slow     time.Duration // what each frame takes
 	fail     error
 	first    chan struct{} // closed with the first frame
@@ -139,11 +139,23 @@ func (p *tape) Event(ev capture.Event) {
 	p.events = append(p.events, ev)
 }
 
-func (p *tape) Pointer(_ time.Duration, x, y int) error {
+func (p *tape) Input(in capture.Input) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pointers = append(p.pointers, image.Pt(x, y))
-	return nil
+	p.inputs = append(p.inputs, in)
+}
+
+// pointers is where the pointer has been by the log, once for each time.
+func (p *tape) pointers() []image.Point {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []image.Point
+	for _, in := range p.inputs {
+		if in.Kind == capture.InputMove {
+			all = append(all, image.Pt(in.X, in.Y))
+		}
+	}
+	return all
 }
 
 // count is how many frames there are now.
@@ -226,6 +238,7 @@ func film(t testing.TB, cfg capture.Config, sink capture.Sink) (e *Engine, stop 
 	select {
 	case <-tp.first:
 	case err := <-ended:
+		ended <- err // for stop
 		t.Fatalf("the engine ended before its first frame: %v", err)
 	case <-time.After(30 * time.Second):
 		t.Fatal("no first frame in 30 s")

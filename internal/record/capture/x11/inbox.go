@@ -28,6 +28,7 @@ type news struct {
 	first, last time.Duration // of the damage
 	resized     bool
 	cursor      bool // the pointer has another shape
+	askPointer  bool // nobody else tells where the pointer is
 	lost        bool // the connection has ended
 }
 

@@ -45,6 +45,7 @@ type run struct {
 	pointer   image.Point
 	pointerAt time.Duration // when to ask for it again; never: not at all
 	movedAt   time.Duration // when it was seen to move last
+	logged    bool          // the sink is told of its moves from here
 
 	secondAt   time.Duration // when the running second ends
 	secondBusy time.Duration // the encoder's busy time at its start
@@ -86,12 +87,10 @@ func newRun(e *Engine, cfg capture.Config, s *screen, sink capture.Sink) (*run, 
 }
 
 func (r *run) prepareCursor() error {
-	if _, wanted := r.sink.sink.(PointerSink); wanted || r.cfg.Cursor {
-		r.pointerAt = r.cfg.Now()
-	}
 	if !r.cfg.Cursor {
 		return nil
 	}
+	r.pointerAt = r.cfg.Now()
 	if err := r.screen.watchCursor(); err != nil {
 		return err
 	}
@@ -105,6 +104,7 @@ func (r *run) prepareCursor() error {
 
 // film works until ctx ends or something fails.
 func (r *run) film(ctx context.Context) error {
+	defer r.watchInput(ctx)()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	defer func() { r.reportDrops(r.cfg.Now()) }()
@@ -179,6 +179,9 @@ func (r *run) news() error {
 		if err := r.resized(); err != nil {
 			return err
 		}
+	}
+	if n.askPointer {
+		r.logged, r.pointer, r.pointerAt = true, image.Pt(-1, -1), 0
 	}
 	if n.cursor && r.cursor != nil {
 		c, err := r.screen.cursor()

@@ -1,9 +1,7 @@
 package x11
 
 import (
-	"fmt"
 	"sync"
-	"time"
 
 	"github.com/proofreel/proofreel/internal/media/segment"
 	"github.com/proofreel/proofreel/internal/record/capture"
@@ -42,17 +40,16 @@ func (o *oneAtATime) event(ev capture.Event) {
 	o.later(func() error { o.sink.Event(ev); return nil })
 }
 
-func (o *oneAtATime) pointer(at time.Duration, x, y int) {
-	p, ok := o.sink.(PointerSink)
-	if !ok {
-		return
+// wantsInput says whether input has anyone to go to.
+func (o *oneAtATime) wantsInput() bool {
+	_, wanted := o.sink.(capture.InputSink)
+	return wanted
+}
+
+func (o *oneAtATime) input(in capture.Input) {
+	if s, ok := o.sink.(capture.InputSink); ok {
+		o.later(func() error { s.Input(in); return nil })
 	}
-	o.later(func() error {
-		if err := p.Pointer(at, x, y); err != nil {
-			return fmt.Errorf("log the pointer: %w", err)
-		}
-		return nil
-	})
 }
 
 // now calls the sink, after what was left behind.

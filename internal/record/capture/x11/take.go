@@ -79,7 +79,7 @@ func (r *run) feed(tick int64) {
 	r.encoder.feed(r.canvas.frame, tick, time.Duration(tick-r.first)*time.Second/time.Duration(r.cfg.FPS))
 }
 
-// askPointer follows the pointer and logs where it is.
+// askPointer follows the pointer, and logs where it is if nobody else does.
 func (r *run) askPointer(now time.Duration) error {
 	at, ok, err := r.screen.pointer()
 	if err != nil {
@@ -103,7 +103,9 @@ func (r *run) pointerMoved(to image.Point, now time.Duration) {
 		moved.at = to
 		r.moveCursor(&moved, now)
 	}
-	r.sink.pointer(now, to.X, to.Y)
+	if r.logged {
+		r.sink.input(capture.Input{At: now, Kind: capture.InputMove, X: to.X, Y: to.Y})
+	}
 }
 
 // moveCursor damages where the pointer's picture was and where it will be.
