@@ -49,14 +49,8 @@ func (dec Decoder) Film(ctx context.Context, path string, want Want) error {
 		return err
 	}
 	length := time.Duration(want.Ticks) * time.Second / time.Duration(want.FPS)
-	if err := dec.stretch(ctx, path, 0, edge); err != nil {
-		return fmt.Errorf("decode the film's beginning: %w", err)
-	}
-	if length <= edge {
-		return nil
-	}
-	if err := dec.stretch(ctx, path, length-edge/2, 0); err != nil {
-		return fmt.Errorf("decode the film's end: %w", err)
+	if err := dec.edges(ctx, path, length); err != nil {
+		return fmt.Errorf("decode the film's beginning and end: %w", err)
 	}
 	return nil
 }
@@ -92,20 +86,21 @@ func compare(info mp4.Info, want Want) error {
 	return nil
 }
 
-// stretch decodes from a time on, for a length (0: to the end), and wants at
-// least one frame and no complaint.
-func (dec Decoder) stretch(ctx context.Context, path string, from, length time.Duration) error {
+// edges decodes both ends of a film of a length, in one process (starting one
+// takes longer than decoding). It wants a frame of each end and no complaint.
+func (dec Decoder) edges(ctx context.Context, path string, length time.Duration) error {
 	args := []string{"-hide_banner", "-nostdin", "-v", "error", "-progress", "pipe:1", "-nostats", "-err_detect", "explode"}
-	if from > 0 {
+	args = append(args, "-t", fmt.Sprintf("%.6f", edge.Seconds()), "-i", path)
+	want, graph := int64(1), "[0:v]select=eq(n\\,0)"
+	if length > edge {
 		// From the keyframe before: a film at variable rate may have no frame
 		// after it but the one that stands there.
-		args = append(args, "-noaccurate_seek", "-ss", fmt.Sprintf("%.6f", from.Seconds()))
+		args = append(args, "-noaccurate_seek", "-ss", fmt.Sprintf("%.6f", (length-edge/2).Seconds()), "-i", path)
+		// Each end is decoded whole and gives its first frame, so that two are
+		// both.
+		want, graph = 2, graph+"[a];[1:v]select=eq(n\\,0)[b];[a][b]concat"
 	}
-	args = append(args, "-i", path)
-	if length > 0 {
-		args = append(args, "-t", fmt.Sprintf("%.6f", length.Seconds()))
-	}
-	args = append(args, "-fps_mode", "passthrough", "-f", "null", "-")
+	args = append(args, "-filter_complex", graph, "-fps_mode", "passthrough", "-f", "null", "-")
 	out, in, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make the decoder's pipe: %w", err)
@@ -132,8 +127,8 @@ func (dec Decoder) stretch(ctx context.Context, path string, from, length time.D
 	if err := errors.Join(child.Err(), rerr); err != nil {
 		return err
 	}
-	if frames == 0 {
-		return errors.New("no frame came out")
+	if frames != want {
+		return fmt.Errorf("frames came out of %d ends, not of %d", frames, want)
 	}
 	return nil
 }
