@@ -122,9 +122,13 @@ func (v View) Project(p Point, w, h int) Point {
 	return Point{(p.X - v.X) * float64(w) / v.W, (p.Y - v.Y) * float64(h) / v.H}
 }
 
-// Render fills dst with a view of src, bilinear. It is meant for views that
-// enlarge or keep the size; one that shrinks by more than two would shimmer.
+// Render fills dst with a view of src: interpolated where the view enlarges,
+// averaged where it shrinks.
 func Render(dst, src *pixel.Frame, v View) {
+	sample := sample
+	if v.W > float64(dst.Width) || v.H > float64(dst.Height) {
+		sample = shrink
+	}
 	sample(dst.Y, dst.Width, dst.Height, src.Y, src.Width, src.Height, v)
 	half := View{v.X / 2, v.Y / 2, v.W / 2, v.H / 2}
 	sample(dst.U, dst.Width/2, dst.Height/2, src.U, src.Width/2, src.Height/2, half)
