@@ -32,6 +32,7 @@ func (s *clipCmd) options(crf bool) clip.Options {
 		Out: string(s.Out), Name: string(s.Name),
 		Stills: timeline.Stills(s.Stills), Speed: speed, Position: timeline.Position(s.Position),
 		Width: int(s.Width), FPS: int(s.FPS), MaxSize: int64(s.MaxSize), Format: clip.Format(s.Format),
+		Pointer: bool(s.Pointer), Keys: bool(s.Keys), Zoom: bool(s.Zoom), Frame: bool(s.Frame),
 	}
 	if crf {
 		n := int(s.CRF)

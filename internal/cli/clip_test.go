@@ -23,10 +23,10 @@ func TestClipOptions(t *testing.T) {
 		{"defaults", nil, nil, clip.Options{Out: "recordings", Width: 1280, FPS: 15, Format: "mp4"}},
 		{"all", []string{
 			testID, "--out", "/o", "--stills", "keep", "--speed", "4", "--position", "bottom", "--width", "640", "--fps", "10",
-			"--crf", "0", "--max-size", "10MB", "--format", "webm", "--name", "n",
+			"--crf", "0", "--max-size", "10MB", "--format", "webm", "--name", "n", "--pointer", "--keys", "--zoom", "--frame",
 		}, nil, clip.Options{
 			Out: "/o", Stills: "keep", Speed: 4, Position: "bottom", Width: 640, FPS: 10, CRF: &zero,
-			MaxSize: 10_000_000, Format: "webm", Name: "n",
+			MaxSize: 10_000_000, Format: "webm", Name: "n", Pointer: true, Keys: true, Zoom: true, Frame: true,
 		}},
 		{"environment", nil, map[string]string{"PROOFREEL_OUT": "/e", "PROOFREEL_RECORDING": testID}, clip.Options{Out: "/e", Width: 1280, FPS: 15, Format: "mp4"}},
 	} {

@@ -88,6 +88,10 @@ type clipCmd struct {
 	CRF      number `name:"crf" placeholder:"N" min:"0" max:"51" otherwise:"28" help:"Quality of H.264's scale, for WebM and WebP too: less is better and larger. GIF has none."`
 	MaxSize  size   `placeholder:"SIZE" min:"10kB" max:"100GB" otherwise:"any size" help:"What the video's file does not exceed. Quality goes first for it, then size and frame rate; data.notes says what was traded."`
 	Format   choice `allowed:"mp4,webm,gif,webp" default:"mp4" help:"The video's format. GIF and WebP come without a page."`
+	Pointer  toggle `help:"Draw the pointer, which glides where a program made it jump, and a ring where it clicked."`
+	Keys     toggle `help:"Draw the keys that have a name as caps: start --keys names them. What was typed is never shown."`
+	Zoom     toggle `help:"Go near to where clicks were."`
+	Frame    toggle `help:"Stand the film on a background, with round corners."`
 	Name     label  `placeholder:"NAME" max:"100" otherwise:"the recording's name" help:"The clip's title, and the beginning of its files' names."`
 }
 

@@ -70,6 +70,12 @@ type Options struct {
 	MaxSize int64  // bytes of the video's file that are not exceeded; 0: any
 	Format  Format // empty: MP4
 
+	// What is drawn of the recording's input log, and around the film.
+	Pointer bool // the pointer, and rings where it clicked
+	Keys    bool // caps of the keys that have a name
+	Zoom    bool // go near to where clicks were
+	Frame   bool // the film stands on a background, with round corners
+
 	Deps Deps
 }
 
@@ -169,6 +175,7 @@ func Make(ctx context.Context, o Options) (Result, error) {
 	if err := m.study(ctx); err != nil {
 		return Result{}, m.explain(ctx, err)
 	}
+	m.readInput()
 	best, err := m.fit(ctx)
 	if err != nil {
 		return Result{}, m.explain(ctx, err)
@@ -189,8 +196,10 @@ type maker struct {
 	src   *source
 	work  *folder
 	input timeline.Input
-	about []page.Change // what changed on the screen, in the order of time
-	notes []string
+
+	inputs []recording.Input // in the order of time; empty when they are not drawn
+	about  []page.Change     // what changed on the screen, in the order of time
+	notes  []string
 }
 
 func (m *maker) note(text string) { m.notes = append(m.notes, text) }

@@ -21,6 +21,12 @@ func (m *maker) finish(r *rendered) (Result, error) {
 	if r.captionless != nil {
 		m.note("The captions could not be drawn, so the clip has none: " + r.captionless.Error())
 	}
+	if r.bare != nil {
+		m.note("Pointer, keys, zoom and frame could not be drawn: " + r.bare.Error())
+	}
+	if r.capless != nil {
+		m.note("Some keys could not be drawn: " + r.capless.Error())
+	}
 	sum, err := digest(r.path)
 	if err != nil {
 		return Result{}, err

@@ -27,6 +27,8 @@ type rendered struct {
 	stills *stills
 	// captionless says why the captions were left out; nil: they are there.
 	captionless error
+	// bare says why nothing else is drawn, capless why no keys are; nil: they are.
+	bare, capless error
 }
 
 // errDrawing says that a caption could not be drawn.
@@ -41,10 +43,13 @@ type frames struct {
 	maker  *maker
 	plan   *timeline.Plan
 	track  *overlay.Track // nil: no captions
+	stage  *overlay.Stage // nil: nothing but captions is drawn
 	stills *stills
 	send   func(frame int64, f *pixel.Frame) error
 
-	clean, out *pixel.Frame // the picture, and with captions
+	clean, out *pixel.Frame // the picture, and all that is drawn
+	look       overlay.Look
+	capless    error // why a key could not be drawn
 	begun      bool
 	last       int64 // the frame that was sent last
 	up         []overlay.Shown
@@ -52,7 +57,11 @@ type frames struct {
 
 // walk decodes the film and sends the clip's frames.
 func (fr *frames) walk(ctx context.Context, size image.Point) (err error) {
-	if fr.clean, err = pixel.NewFrame(size.X, size.Y); err != nil {
+	picture := size
+	if fr.stage != nil {
+		picture = fr.maker.pictureSize(fr.stage)
+	}
+	if fr.clean, err = pixel.NewFrame(picture.X, picture.Y); err != nil {
 		return fmt.Errorf("make room for a frame: %w", err)
 	}
 	if fr.out, err = pixel.NewFrame(size.X, size.Y); err != nil {
@@ -61,7 +70,7 @@ func (fr *frames) walk(ctx context.Context, size image.Point) (err error) {
 	src := fr.maker.src
 	list := src.scenes(fr.plan)
 	n := 0
-	return fr.maker.decode(ctx, src.needed(list), size, func(f *pixel.Frame) error {
+	return fr.maker.decode(ctx, src.needed(list), picture, func(f *pixel.Frame) error {
 		sc := list[n]
 		n++
 		return fr.scene(sc, f)
@@ -104,11 +113,19 @@ func (fr *frames) draw(f int64, changed bool) (bool, error) {
 			return false, fmt.Errorf("%w: %w", errDrawing, err)
 		}
 	}
-	if !changed && slices.Equal(up, fr.up) {
+	var look overlay.Look
+	if fr.stage != nil {
+		look = fr.stage.Look(fr.plan.Time(f))
+	}
+	if !changed && look == fr.look && slices.Equal(up, fr.up) {
 		return false, nil
 	}
-	fr.up = up
-	copy(fr.out.Data, fr.clean.Data)
+	fr.up, fr.look = up, look
+	if fr.stage == nil {
+		copy(fr.out.Data, fr.clean.Data)
+	} else if err := fr.stage.Draw(fr.out, fr.clean, look, fr.plan.Time(f)); err != nil {
+		fr.capless = err
+	}
 	for _, s := range up {
 		s.Sprite.BlendI420(fr.out, s.Opacity)
 	}
@@ -178,5 +195,10 @@ func (m *maker) encode(ctx context.Context, r *rendered, track *overlay.Track, l
 // pictures gives the frames of the clip to send.
 func (m *maker) pictures(ctx context.Context, r *rendered, track *overlay.Track, send func(int64, *pixel.Frame) error) error {
 	fr := &frames{maker: m, plan: r.plan, track: track, stills: r.stills, send: send}
-	return fr.walk(ctx, r.size)
+	if fr.stage, r.bare = m.stage(r); r.bare != nil {
+		fr.stage = nil
+	}
+	err := fr.walk(ctx, r.size)
+	r.capless = fr.capless
+	return err
 }
