@@ -43,6 +43,9 @@ func (r result) dues() []due {
 		add(r.ratio("CPU, "+w.name+", without verifier", w.name, ours, grabVeryfast, encode, w.limit, false))
 		add(r.ratio("CPU, "+w.name+", engine at x11grab's settings", w.name, oursVeryfast, grabVeryfast, cpu, w.limit, false))
 	}
+	for _, w := range []string{"scroll", "full"} {
+		add(r.ratio("CPU for each picture in the film, "+w+", ÷ x11grab", w, ours, grabVeryfast, row.perPicture, 0.8, false))
+	}
 	add(r.ratio("CPU, idle 15 fps, ÷ x11grab lossless", "idle 15 fps", ours, grabLossless, cpu, 0.1, false))
 	for _, w := range []string{"idle", "typing", "scroll", "anim", "full"} {
 		add(r.ratio("distinct frames, "+w+", ÷ x11grab", w, ours, grabVeryfast, present, 1, true))

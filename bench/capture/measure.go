@@ -184,6 +184,10 @@ func (b *stage) judge(ctx context.Context, r *row, film string, from, to uint32)
 	return nil
 }
 
+// perPicture is the CPU time spent on each picture that is in the film, in
+// milliseconds: where the machine is short, CPU a second says little alone.
+func (r row) perPicture() float64 { return r.CPU * r.Seconds * 1000 / float64(max(r.Present, 1)) }
+
 // count sums up what a film says of the pictures from from to to.
 func (r *row) count(report beacon.Report, from, to uint32) {
 	r.Painted = int(to-from) + 1

@@ -57,6 +57,7 @@ type caseResult struct {
 	PeakMB, PeakAllMB, StopMS, MB            spread
 	Painted, Present, Repeated, Torn, Others spread
 	Share                                    spread // of the painted pictures, those in the film
+	PerPicture                               spread // CPU milliseconds for each of those
 }
 
 func summarize(o options, rows []row) result {
@@ -101,7 +102,7 @@ func sumUp(c benchCase, rows []row) caseResult {
 		Painted: s(func(r row) float64 { return float64(r.Painted) }), Present: s(func(r row) float64 { return float64(r.Present) }),
 		Repeated: s(func(r row) float64 { return float64(r.Repeated) }), Torn: s(func(r row) float64 { return float64(r.Torn + r.Bad) }),
 		Others: s(func(r row) float64 { return r.Others }),
-		Share:  s(func(r row) float64 { return float64(r.Present) / float64(max(r.Painted, 1)) }),
+		Share:  s(func(r row) float64 { return float64(r.Present) / float64(max(r.Painted, 1)) }), PerPicture: s(row.perPicture),
 	}
 }
 
@@ -117,14 +118,14 @@ func (r result) find(workload, recorder string) (c caseResult, ok bool) {
 
 func (r result) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(t, "workload\trecorder\tCPU s/s\tmin..max\tof it verifier\twhole life\tX server\tpage fps\tin film\tof painted\trepeated\ttorn\tpeak MB\tMB\tstop ms\t")
+	_, _ = fmt.Fprintln(t, "workload\trecorder\tCPU s/s\tmin..max\tof it verifier\tms/picture\twhole life\tX server\tpage fps\tin film\tof painted\trepeated\ttorn\tpeak MB\tMB\tstop ms\t")
 	for _, c := range r.Cases {
 		if c.Recorder == nobody {
-			_, _ = fmt.Fprintf(t, "%s\t%s\t\t\t\t\t%.3f\t%.1f\t\t%.0f\t\t\t\t\t\t\n", c.workload(), c.Recorder, c.XServer.Median, c.PageFPS.Median, c.Painted.Median)
+			_, _ = fmt.Fprintf(t, "%s\t%s\t\t\t\t\t\t%.3f\t%.1f\t\t%.0f\t\t\t\t\t\t\n", c.workload(), c.Recorder, c.XServer.Median, c.PageFPS.Median, c.Painted.Median)
 			continue
 		}
-		_, _ = fmt.Fprintf(t, "%s\t%s\t%.4f\t%.4f..%.4f\t%.3f\t%.3f\t%.3f\t%.1f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.2f\t%.0f\t\n",
-			c.workload(), c.Recorder, c.CPU.Median, c.CPU.Min, c.CPU.Max, c.Verifier.Median, c.Whole.Median, c.XServer.Median, c.PageFPS.Median,
+		_, _ = fmt.Fprintf(t, "%s\t%s\t%.4f\t%.4f..%.4f\t%.3f\t%.1f\t%.3f\t%.3f\t%.1f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.2f\t%.0f\t\n",
+			c.workload(), c.Recorder, c.CPU.Median, c.CPU.Min, c.CPU.Max, c.Verifier.Median, c.PerPicture.Median, c.Whole.Median, c.XServer.Median, c.PageFPS.Median,
 			c.Present.Median, c.Painted.Median, c.Repeated.Median, c.Torn.Median, c.PeakMB.Median, c.MB.Median, c.StopMS.Median)
 	}
 	_ = t.Flush()
