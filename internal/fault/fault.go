@@ -87,7 +87,7 @@ func Table() []Row {
 		{PublishFailed, ExitFailed, 502, true, "The film is verified and kept here, but it could not be published; stop again publishes it."},
 		{CleanupFailed, ExitFailed, 500, true, "The film is safe, but something that belonged to the recording could not be removed."},
 		{ClipFailed, ExitFailed, 500, false, "The clip could not be made; the recording and its film are as they were."},
-		{SizeUnreachable, ExitFailed, 422, false, "The clip can't be made as small as --max-size asks."},
+		{SizeUnreachable, ExitFailed, 500, false, "The clip can't be made as small as --max-size asks."},
 		{OutUnwritable, ExitFailed, 500, false, "The folder for the clip's files can't be written."},
 		{DoctorFailed, ExitFailed, 500, false, "A recording would not work on this machine."},
 		{Interrupted, ExitFailed, 503, true, "The command was interrupted by a signal, or the recording was stopped before it had begun."},
