@@ -51,6 +51,10 @@ bench-quality: install-deps ## Compare encode profiles on small text and coloure
 bench-capture: install-deps build ## Compare our recorder with ffmpeg's x11grab: CPU, frames, memory
 	$(GO) run ./bench/capture
 
+.PHONY: bench-clip
+bench-clip: install-deps ## Compare a clip with the naive way to make one: CPU, memory
+	$(GO) run ./bench/clip
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz test for FUZZTIME (10s) each
 	@scripts/fuzz.sh

@@ -159,7 +159,7 @@ func TestGap(t *testing.T) {
 	d := deps(t)
 	s := plain()
 	s.Verdict = recording.VerdictDegraded
-	s.Incidents = []recording.Incident{{At: 4 * time.Second, Kind: recording.IncidentGap, Detail: "no picture of the screen for 14.5 s"}}
+	s.Incidents = []recording.Incident{{At: 5 * time.Second, Kind: recording.IncidentGap, Detail: "no picture of the screen for 14.5 s"}}
 	res, err := clip.Make(t.Context(), clip.Options{Dir: build(t, d, s), Out: t.TempDir(), Deps: d})
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func (m *maker) decode(ctx context.Context, list []fed, size image.Point, each f
 		filter += fmt.Sprintf(",scale=%d:%d:flags=bicubic", size.X, size.Y)
 	}
 	run, err := m.start(ctx, "decoder",
-		"-copyts", "-err_detect", "explode", "-f", "mp4", "-i", "pipe:0", "-fps_mode", "passthrough", "-vf", filter,
+		"-threads", "1", "-copyts", "-err_detect", "explode", "-f", "mp4", "-i", "pipe:0", "-fps_mode", "passthrough", "-vf", filter,
 		"-pix_fmt", "yuv420p", "-f", "rawvideo", "pipe:1")
 	if err != nil {
 		return err
@@ -86,9 +86,8 @@ func (m *maker) feed(w io.WriteCloser, list []fed) (err error) {
 	var au []byte
 	for i, f := range list {
 		s := m.src.samples[f.sample]
-		au = append(au[:0], make([]byte, s.Size)...)
-		if _, err := m.src.film.ReadAt(au, s.Offset); err != nil {
-			return fmt.Errorf("read sample %d: %w", f.sample, err)
+		if au, err = m.src.read(f.sample, au[:0]); err != nil {
+			return err
 		}
 		tick := int64(2 * i)
 		if f.wanted {

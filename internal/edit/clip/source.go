@@ -23,6 +23,7 @@ type source struct {
 	film    *os.File
 	track   mp4.Track
 	samples []mp4.Sample // in the order of time; the first at tick 0
+	shows   []int32      // by sample: the one whose picture it shows
 	ticks   int64        // length
 
 	events    []recording.Event
@@ -113,6 +114,10 @@ func (s *source) readFilm() error {
 		return fault.Wrap(err, fault.ClipFailed, "A clip is made of a film that Proofreel recorded; this one is damaged or another's.", "the film can't be read")
 	}
 	s.ticks = info.Duration.Num * int64(s.track.FPS) / info.Duration.Den
+	if err := s.findRepeats(); err != nil {
+		s.close()
+		return fault.Wrap(err, fault.ClipFailed, "The film is damaged; a published copy may be whole.", "the film can't be read")
+	}
 	return nil
 }
 
@@ -122,11 +127,14 @@ func (s *source) time(tick int64) time.Duration {
 	return time.Duration((tick*int64(time.Second) + fps - 1) / fps)
 }
 
-// shown is the index of the sample that is shown at a tick.
-func (s *source) shown(tick int64) int {
+// at is the index of the sample that lasts over a tick.
+func (s *source) at(tick int64) int {
 	n := sort.Search(len(s.samples), func(i int) bool { return s.samples[i].Tick > tick })
 	return max(n-1, 0)
 }
+
+// shown is the index of the sample whose picture is shown at a tick.
+func (s *source) shown(tick int64) int { return int(s.shows[s.at(tick)]) }
 
 // key is the index of the keyframe from which a sample is decoded.
 func (s *source) key(sample int) int {
@@ -161,13 +169,11 @@ func (s *source) gaps() (list [][2]time.Duration) {
 	return list
 }
 
-// pictureAfter is the first sample after a time that is more than a repeat of
-// the picture before it, or -1. A repeat takes no bytes but for its
-// macroblocks' flags.
+// pictureAfter is the first sample after a time that has a picture of its own,
+// or -1.
 func (s *source) pictureAfter(at time.Duration) int {
-	repeat := int64(24 + s.track.Width*s.track.Height/256/60)
-	for n := s.shown(int64(at) * int64(s.track.FPS) / int64(time.Second)); n < len(s.samples); n++ {
-		if sm := s.samples[n]; s.time(sm.Tick) > at && (sm.Key || sm.Size > repeat) {
+	for n := s.at(int64(at) * int64(s.track.FPS) / int64(time.Second)); n < len(s.samples); n++ {
+		if int(s.shows[n]) == n && s.time(s.samples[n].Tick) > at {
 			return n
 		}
 	}

@@ -44,12 +44,16 @@ func (m *maker) look(ctx context.Context) (still.Analysis, error) {
 	t := m.src.track
 	d := still.NewDetector(t.Width, t.Height, t.FPS)
 	all := make([]fed, len(m.src.samples))
+	var own []int // samples with a picture of their own
 	for i := range all {
-		all[i] = fed{sample: i, wanted: true}
+		all[i] = fed{sample: i, wanted: int(m.src.shows[i]) == i}
+		if all[i].wanted {
+			own = append(own, i)
+		}
 	}
 	n := 0
 	err := m.decode(ctx, all, image.Pt(t.Width, t.Height), func(f *pixel.Frame) error {
-		at := m.src.time(m.src.samples[n].Tick)
+		at := m.src.time(m.src.samples[own[n]].Tick)
 		n++
 		return d.Add(at, still.Picture{Y: f.Y, U: f.U, V: f.V, YStride: f.Width, CStride: f.Width / 2})
 	})

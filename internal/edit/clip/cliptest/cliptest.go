@@ -52,6 +52,7 @@ type Spec struct {
 
 // Build makes the recording in a home.
 func Build(ctx context.Context, ffmpeg, home string, s Spec) (*recording.Dir, error) {
+	s.Changes = s.kept()
 	if s.Rate == "" {
 		s.Rate = film.CFR
 	}
@@ -91,6 +92,24 @@ func Build(ctx context.Context, ffmpeg, home string, s Spec) (*recording.Dir, er
 	return dir, dir.Save(man)
 }
 
+// kept adds the frames with which a recorder's engine keeps a still screen's
+// film alive: a second after the last change the same picture once more, so
+// that it is a keyframe.
+func (s Spec) kept() []Change {
+	var list []Change
+	for i, c := range s.Changes {
+		list = append(list, c)
+		next := s.Length
+		if i+1 < len(s.Changes) {
+			next = s.Changes[i+1].At
+		}
+		if next-c.At > time.Second {
+			list = append(list, Change{At: c.At + time.Second})
+		}
+	}
+	return list
+}
+
 // log writes the events and the damage log.
 func (s Spec) log(dir *recording.Dir) error {
 	var b bytes.Buffer
@@ -113,6 +132,9 @@ func (s Spec) log(dir *recording.Dir) error {
 		return err
 	}
 	for _, c := range s.Changes {
+		if c.Draw == nil {
+			continue
+		}
 		if err := log.Add(c.At, []recording.Rect{c.Box}); err != nil {
 			return err
 		}
@@ -135,7 +157,9 @@ func (s Spec) record(ctx context.Context, ffmpeg string, dir *recording.Dir) (*f
 			next = frames[i+1].Tick
 		}
 		err = errors.Join(err, w.Write(f))
-		for hold := f.Tick + int64(s.FPS); hold < next; hold += int64(s.FPS) {
+		// No frame follows a hold closely here: a segment that begins with a
+		// hold takes what comes within half a second into itself.
+		for hold := f.Tick + int64(s.FPS); hold+int64(s.FPS) <= next; hold += int64(s.FPS) {
 			err = errors.Join(err, w.Hold(hold))
 		}
 	}
@@ -202,7 +226,9 @@ func (s Spec) draw(w io.WriteCloser) error {
 		return errors.Join(err, w.Close())
 	}
 	for _, c := range s.Changes {
-		c.Draw(screen)
+		if c.Draw != nil {
+			c.Draw(screen)
+		}
 		if _, err := w.Write(screen.Data); err != nil {
 			return errors.Join(err, w.Close())
 		}
