@@ -37,14 +37,23 @@ func need(t testing.TB, program, pkg string) string {
 // xvfb starts an X server of its own and returns its display's name and child.
 func xvfb(t testing.TB, spawn *proc.Spawner, w, h, depth int, extra ...string) (string, *proc.Child) {
 	t.Helper()
-	path := need(t, "Xvfb", "xvfb")
+	args := append([]string{"-screen", "0", fmt.Sprintf("%dx%dx%d", w, h, depth)}, extra...)
+	return startServer(t, spawn, need(t, "Xvfb", "xvfb"), os.Environ(), args)
+}
+
+// startServer starts an X server and waits until it can be used.
+func startServer(t testing.TB, spawn *proc.Spawner, path string, env, args []string) (string, *proc.Child) {
+	t.Helper()
 	r, wr, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	args := append([]string{"-displayfd", "3", "-screen", "0", fmt.Sprintf("%dx%dx%d", w, h, depth), "-nolisten", "tcp", "-noreset"}, extra...)
-	child, err := spawn.Start(proc.Command{Role: "xvfb", Path: path, Args: args, Files: []*os.File{wr}})
+	tail := &proc.Tail{}
+	child, err := spawn.Start(proc.Command{
+		Role: "xserver", Path: path, Env: env, Stderr: tail, Files: []*os.File{wr},
+		Args: append([]string{"-displayfd", "3", "-nolisten", "tcp", "-noreset"}, args...),
+	})
 	_ = wr.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +61,7 @@ func xvfb(t testing.TB, spawn *proc.Spawner, w, h, depth int, extra ...string) (
 	t.Cleanup(child.Kill)
 	var number int
 	if _, err := fmt.Fscan(r, &number); err != nil {
-		t.Fatalf("Xvfb gave no display: %v", err)
+		t.Fatalf("%s gave no display: %v: %s", path, err, tail.String())
 	}
 	return fmt.Sprintf(":%d", number), child
 }

@@ -48,26 +48,8 @@ func (s server) start(t *testing.T, spawn *proc.Spawner, w, h int) string {
 		outer, _ := xvfb(t, spawn, 2*w, 2*h, 24)
 		env = append(env, "DISPLAY="+outer)
 	}
-	r, wr, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = r.Close() }()
-	tail := &proc.Tail{}
-	child, err := spawn.Start(proc.Command{
-		Role: s.program, Path: path, Env: env, Stderr: tail, Files: []*os.File{wr},
-		Args: append([]string{"-displayfd", "3", "-nolisten", "tcp", "-noreset"}, s.args(t, w, h)...),
-	})
-	_ = wr.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(child.Kill)
-	var number int
-	if _, err := fmt.Fscan(r, &number); err != nil {
-		t.Fatalf("%s gave no display: %v: %s", s.program, err, tail.String())
-	}
-	return fmt.Sprintf(":%d", number)
+	display, _ := startServer(t, spawn, path, env, s.args(t, w, h))
+	return display
 }
 
 // Damage fuzz: whatever is painted, with odd edges and overlaps, the film's
