@@ -16,7 +16,7 @@ install-deps: ## Install what is missing: ffmpeg, Xvfb, openbox, Chromium, fonts
 	@scripts/install-deps.sh
 
 .PHONY: install-test-deps
-install-test-deps: ## Install that and what only the tests film: xterm, xsetroot, Xvnc, Xephyr
+install-test-deps: ## Install that and what only the tests film: xterm, xdotool, xsetroot, Xvnc, Xephyr
 	@scripts/install-deps.sh test
 
 .PHONY: build
