@@ -16,7 +16,7 @@ install-deps: ## Install what is missing: ffmpeg, Xvfb, openbox, Chromium, fonts
 	@scripts/install-deps.sh
 
 .PHONY: install-test-deps
-install-test-deps: ## Install that and what only the tests film: xterm, xdotool, xsetroot, Xvnc, Xephyr
+install-test-deps: ## Install that and what only the tests film: xterm, xdotool, l3afpad, xsetroot, Xvnc, Xephyr
 	@scripts/install-deps.sh test
 
 .PHONY: build
@@ -54,6 +54,10 @@ bench-capture: install-deps build ## Compare our recorder with ffmpeg's x11grab:
 .PHONY: bench-clip
 bench-clip: install-deps ## Compare a clip with the naive way to make one: CPU, memory
 	$(GO) run ./bench/clip
+
+.PHONY: shots
+shots: build ## Pictures of a clip's pills and of its page, from the demo's recording; they are in demo/shots/
+	@scripts/shots.sh
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz test for FUZZTIME (10s) each

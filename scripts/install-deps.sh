@@ -20,7 +20,7 @@ programs=(
 case ${1:-} in
   '') ;;
   test) programs+=(
-    xterm:xterm xdotool:xdotool xsetroot:x11-xserver-utils Xvnc:tigervnc-standalone-server Xephyr:xserver-xephyr
+    xterm:xterm xdotool:xdotool l3afpad:l3afpad xsetroot:x11-xserver-utils Xvnc:tigervnc-standalone-server Xephyr:xserver-xephyr
   ) ;;
   *) echo "usage: install-deps.sh [test]" >&2; exit 2 ;;
 esac
