@@ -85,10 +85,25 @@ func (s *session) cleanUp(ctx context.Context) error {
 	return nil
 }
 
+// killEveryone ends all processes of a recording and gives those that don't
+// end. It looks again after each round: a process in the middle of its exec has
+// no environment to be found by, and one that is being killed may start another.
+func killEveryone(man recording.Manifest) (left []proc.Identity) {
+	const rounds = 3
+	for range rounds {
+		ids := everyone(man)
+		if len(ids) == 0 {
+			return nil
+		}
+		left = proc.KillAll(ids, killPatience)
+	}
+	return left
+}
+
 // reapAll ends every process that is left of a recording, and removes its
 // display's lock and socket, its cookie and its browser's profile.
 func reapAll(dir *recording.Dir, man recording.Manifest) error {
-	left := proc.KillAll(everyone(man), killPatience)
+	left := killEveryone(man)
 	var errs []error
 	for _, id := range left {
 		errs = append(errs, fmt.Errorf("process %d does not end", id.PID))
