@@ -49,9 +49,24 @@ func TestClipOptions(t *testing.T) {
 // Values that are no clip must be refused before anything is done.
 func TestClipRefuses(t *testing.T) {
 	for _, args := range [][]string{
-		{"--width", "63"}, {"--width", "1281"}, {"--fps", "0"}, {"--fps", "61"}, {"--fps", "auto"}, {"--crf", "52"}, {"--crf", "-1"},
-		{"--speed", "3"}, {"--stills", "some"}, {"--position", "left"}, {"--format", "avi"}, {"--max-size", "9kB"}, {"--max-size", "10"},
-		{"--name", "../x"}, {"--out", ""}, {"--format", "gif", "--crf", "20"}, {"../x"}, {testID, otherID},
+		{"--width", "63"},
+		{"--width", "1281"},
+		{"--fps", "0"},
+		{"--fps", "61"},
+		{"--fps", "auto"},
+		{"--crf", "52"},
+		{"--crf", "-1"},
+		{"--speed", "3"},
+		{"--stills", "some"},
+		{"--position", "left"},
+		{"--format", "avi"},
+		{"--max-size", "9kB"},
+		{"--max-size", "10"},
+		{"--name", "../x"},
+		{"--out", ""},
+		{"--format", "gif", "--crf", "20"},
+		{"../x"},
+		{testID, otherID},
 	} {
 		b := newBench()
 		if o := b.run(append([]string{"clip"}, args...)...); o.code != fault.ExitUsage || len(b.calls) > 0 {

@@ -90,7 +90,7 @@ func (m *maker) beside(r *rendered, res *Result) error {
 func (m *maker) sheet(r *rendered) ([]byte, error) {
 	plan, n := r.stills.sheet, 0
 	if plan == nil {
-		return nil, nil //nolint:nilnil // no steps, no sheet
+		return nil, nil
 	}
 	img, err := plan.Draw(m.Deps.Setter, func(page.Shot) (image.Image, error) {
 		n++

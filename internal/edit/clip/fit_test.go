@@ -20,35 +20,46 @@ import (
 	"github.com/proofreel/proofreel/internal/media/recording"
 )
 
-func noise() cliptest.Spec {
-	return cliptest.Spec{Name: "noise", Width: 640, Height: 360, FPS: 10, Length: time.Minute, Changes: cliptest.Noise(640, 360, 0, time.Minute, 5)}
+func noise(w, h int, length time.Duration) cliptest.Spec {
+	return cliptest.Spec{Name: "noise", Width: w, Height: h, FPS: 10, Length: length, Changes: cliptest.Noise(w, h, 0, length, 5)}
 }
 
 // The size is met for real, with what was given up for it told; what can't be
-// met is said. Noise is the worst that a film can hold: a minute of it has 90
+// met is said. Noise is the worst that a film can hold: the minute of it has 90
 // MB in its master.
 func TestMaxSize(t *testing.T) {
 	d := deps(t)
-	dir := build(t, d, noise())
-	for _, limit := range []int64{10e6, 1e6} {
-		res, err := clip.Make(t.Context(), clip.Options{Dir: dir, Out: t.TempDir(), MaxSize: limit, Deps: d})
+	minute, short := build(t, d, noise(640, 360, time.Minute)), build(t, d, noise(320, 180, 8*time.Second))
+	for _, c := range []struct {
+		dir    *recording.Dir
+		length float64
+		limit  int64
+		format clip.Format
+		notes  int
+	}{
+		{minute, 60, 10e6, clip.MP4, 1},
+		{short, 8, 60e3, clip.MP4, 1},
+		{short, 8, 400e3, clip.WebM, 1},
+		{short, 8, 700e3, clip.GIF, 1},
+	} {
+		res, err := clip.Make(t.Context(), clip.Options{Dir: c.dir, Out: t.TempDir(), MaxSize: c.limit, Format: c.format, Deps: d})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%d bytes of %s: %v", c.limit, c.format, err)
 		}
 		st, err := os.Stat(res.Path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d bytes of %d: %s", st.Size(), limit, res.Notes)
-		if st.Size() > limit || st.Size() != res.Bytes {
-			t.Errorf("the file has %d bytes, at most %d were allowed, the answer says %d", st.Size(), limit, res.Bytes)
+		t.Logf("%s: %d bytes of %d: %s", c.format, st.Size(), c.limit, res.Notes)
+		if st.Size() > c.limit || st.Size() != res.Bytes {
+			t.Errorf("the file has %d bytes, at most %d were allowed, the answer says %d", st.Size(), c.limit, res.Bytes)
 		}
-		if math.Abs(res.Seconds-60) > 0.1 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0], "To stay within") {
+		if math.Abs(res.Seconds-c.length) > 0.1 || len(res.Notes) != c.notes || !strings.Contains(res.Notes[0], "To stay within") {
 			t.Errorf("%.2f s, notes %q", res.Seconds, res.Notes)
 		}
 	}
-	refuse(t, clip.Options{Dir: dir, Out: t.TempDir(), MaxSize: 20e3, Deps: d}, fault.SizeUnreachable)
-	refuse(t, clip.Options{Dir: dir, Out: t.TempDir(), MaxSize: 200e3, Format: clip.GIF, Deps: d}, fault.SizeUnreachable)
+	refuse(t, clip.Options{Dir: short, Out: t.TempDir(), MaxSize: 5e3, Deps: d}, fault.SizeUnreachable)
+	refuse(t, clip.Options{Dir: short, Out: t.TempDir(), MaxSize: 20e3, Format: clip.GIF, Deps: d}, fault.SizeUnreachable)
 }
 
 // A clip that is small enough gives nothing up.
