@@ -510,3 +510,39 @@ func TestCallersFilesAreLetGo(t *testing.T) {
 	}
 	b.must("stop")
 }
+
+// Changes that come between one and two seconds after each other: each must be
+// in the film. The fault was a change soon after the keepalive of a still
+// screen, which was recorded and then left out of the film.
+func TestChangesAfterStillness(t *testing.T) {
+	b := newBox(t)
+	d := b.start("--size", "320x240", "--fps", "30", "--browser", "none")
+	want := map[byte]bool{}
+	for i := range 8 {
+		shade := byte(30 + 25*i)
+		want[shade] = true
+		set := exec.Command("xsetroot", "-solid", fmt.Sprintf("#%02x%02x%02x", shade, shade, shade))
+		set.Env = append(os.Environ(), "DISPLAY="+d.Display, "XAUTHORITY="+d.Xauthority)
+		if out, err := set.CombinedOutput(); err != nil {
+			t.Fatalf("xsetroot (apt-get install x11-xserver-utils): %v: %s", err, out)
+		}
+		time.Sleep(time.Duration(1050+70*i) * time.Millisecond)
+	}
+	var s stopData
+	b.must("stop").get(t, &s)
+	out, err := exec.Command("ffmpeg", "-v", "error", "-i", s.Path, "-vf", "crop=64:64,scale=1:1:flags=area,format=gray", "-f", "rawvideo", "-").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shade := range want {
+		for near := -2; near <= 2; near++ {
+			if bytes.IndexByte(out, byte(int(shade)+near)) >= 0 {
+				delete(want, shade)
+				break
+			}
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("shades that were on the screen and are not in the film: %v", want)
+	}
+}

@@ -87,9 +87,27 @@ func (m *maker) codec(r *rendered) []string {
 	default:
 		return append([]string{
 			"-c:v", "libx264", "-preset", "veryfast", "-crf", fmt.Sprint(r.crf), "-profile:v", "high", "-pix_fmt", "yuv420p",
-			"-x264-params", "bframes=0", "-g", "250", "-movflags", "+faststart", "-video_track_timescale", fmt.Sprint(1000 * r.fps), "-f", "mp4",
+			"-x264-params", "bframes=0", "-g", "250", "-force_key_frames", chapterTimes(r.plan),
+			"-movflags", "+faststart", "-video_track_timescale", fmt.Sprint(1000 * r.fps), "-f", "mp4",
 		}, profile.ColourArgs()...)
 	}
+}
+
+// keySpacing is how far keyframes at chapters lie apart, in seconds, at least:
+// each costs as much as a minute of a calm screen.
+const keySpacing = 8
+
+// chapterTimes lists chapters that begin with a keyframe, in seconds: a jump to
+// one of these shows its first frame at once.
+func chapterTimes(p *timeline.Plan) string {
+	times, last := "0", int64(0)
+	for _, c := range p.Chapters {
+		if in := int64(c.In); in-last >= keySpacing*int64(p.Options.FPS) {
+			last = in
+			times += fmt.Sprintf(",%.6f", (float64(in)-0.25)/float64(p.Options.FPS))
+		}
+	}
+	return times
 }
 
 // toRGB turns our frames into RGB by the right matrix.

@@ -158,6 +158,37 @@ func TestStillStretchHasKeyframesAlsoWhenSalvaged(t *testing.T) {
 	}
 }
 
+// A picture that comes soon after a hold must be in the film, be it a keyframe
+// or not. The fault was a segment that a hold had begun, and that was taken for
+// still although more was in it.
+func TestPictureSoonAfterAHold(t *testing.T) {
+	track, frames := mediatest.Stream(t, 320, 200, 30, 40)
+	sums := reference(t, track, frames)
+	key := 0
+	for i, f := range frames {
+		if f.Key {
+			key = i
+		}
+	}
+	for name, next := range map[string]int{"keyframe": key, "other": 1} {
+		for _, rate := range []string{film.CFR, film.VFR} {
+			t.Run(name+" "+rate, func(t *testing.T) {
+				dir, segs := write(t, track, []segment.Frame{frames[0], {Tick: 36, Key: frames[next].Key, Data: frames[next].Data}}, 30)
+				_, scanned, _, err := segment.Scan(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, ss := range [][]segment.Segment{segs, scanned} {
+					got := hashes(t, build(t, track, ss, 40, rate))
+					if last := got[len(got)-1]; got[0] != sums[0] || last != sums[next] {
+						t.Errorf("%d pictures; the last is not the one that was captured last", len(got))
+					}
+				}
+			})
+		}
+	}
+}
+
 // A segment that rotted on disk must be noticed, not copied.
 func TestChangedSegmentIsFound(t *testing.T) {
 	track, frames := mediatest.Stream(t, 320, 200, 30, 30)

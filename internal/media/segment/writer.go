@@ -94,7 +94,7 @@ func (w *Writer) Write(f Frame) error {
 	if f.Tick <= w.last {
 		return fmt.Errorf("%w: tick %d after tick %d", ErrOrder, f.Tick, w.last)
 	}
-	if f.Key && w.file != nil && f.Tick-w.cur.First() >= w.minimum {
+	if f.Key && w.file != nil && (w.cur.Still || f.Tick-w.cur.First() >= w.minimum) {
 		w.end()
 	}
 	if w.file == nil {
@@ -109,6 +109,7 @@ func (w *Writer) Write(f Frame) error {
 	if f.Key {
 		w.key = f
 	}
+	w.cur.Still = false // also of a segment that Hold began: it has a frame of its own now
 	return w.append(f)
 }
 
