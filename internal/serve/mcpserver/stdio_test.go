@@ -39,7 +39,7 @@ func newBox(t *testing.T) *box {
 		t.Fatal(err)
 	}
 	b := &box{t: t, dir: filepath.Join(dir, "home")}
-	b.env = append(os.Environ(), "PROOFREEL_HOME="+b.dir, "PROOFREEL_OUTPUT=json")
+	b.env = append(os.Environ(), "PROOFREEL_HOME="+b.dir, "PROOFREEL_OUT="+filepath.Join(dir, "clips"), "PROOFREEL_OUTPUT=json")
 	t.Cleanup(func() {
 		entries, _ := os.ReadDir(filepath.Join(b.dir, "recordings"))
 		for _, e := range entries { // whatever a failed test left
@@ -210,8 +210,8 @@ func TestRealRecording(t *testing.T) {
 	if d := cmp.Diff(want, got) + cmp.Diff(want, repeated); d != "" {
 		t.Errorf("the data (-command line +tool):\n%s", d)
 	}
-	if !strings.Contains(words(res), "]("+film.Path+")") {
-		t.Errorf("no line shows the film: %s", words(res))
+	if text := words(res); !strings.Contains(text, film.Path) || !strings.Contains(text, "[![recording](recording-") {
+		t.Errorf("no line shows the film and its clip: %s", text)
 	}
 	_ = r.Close()
 	for _, line := range strings.Split(strings.TrimSpace(r.log.String()), "\n") {
