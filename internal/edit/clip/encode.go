@@ -102,7 +102,7 @@ const keySpacing = 8
 func chapterTimes(p *timeline.Plan) string {
 	times, last := "0", int64(0)
 	for _, c := range p.Chapters {
-		if in := int64(c.In); in-last >= keySpacing*int64(p.Options.FPS) {
+		if in := c.In; in-last >= keySpacing*int64(p.Options.FPS) {
 			last = in
 			times += fmt.Sprintf(",%.6f", (float64(in)-0.25)/float64(p.Options.FPS))
 		}

@@ -78,12 +78,13 @@ func (m *maker) noteInput() {
 
 // keepInput takes what is drawn out of the still stretches.
 func (m *maker) keepInput() {
-	speed := time.Duration(max(m.Speed, 1))
+	speed := max(m.Speed, 1)
+	before, after := seenBefore*time.Duration(speed), seenAfter*time.Duration(speed)
 	for _, in := range m.inputs {
 		click := in.Kind == recording.InputDown && (m.Pointer || m.Zoom)
 		key := in.Kind == recording.InputKey && m.Keys && keyText(in) != ""
 		if click || key {
-			m.input.Still = without(m.input.Still, timeline.Span{From: in.At - speed*seenBefore, To: in.At + speed*seenAfter})
+			m.input.Still = without(m.input.Still, timeline.Span{From: in.At - before, To: in.At + after})
 		}
 	}
 }

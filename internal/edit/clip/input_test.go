@@ -95,7 +95,7 @@ func TestInputIsDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	make := func(o clip.Options) (clip.Result, [][]byte) {
+	cut := func(o clip.Options) (clip.Result, [][]byte) {
 		o.Dir, o.Out, o.Deps = dir, t.TempDir(), d
 		res, err := clip.Make(t.Context(), o)
 		if err != nil {
@@ -103,13 +103,13 @@ func TestInputIsDrawn(t *testing.T) {
 		}
 		return res, grays(t, res.Path, res.Width, res.Height)
 	}
-	bare, frames := make(clip.Options{})
+	bare, frames := cut(clip.Options{})
 	for i, f := range frames {
 		if n, box := within(f, middle(), 0, 200); n > 0 {
 			t.Fatalf("frame %d of a plain clip has something at %v", i, box)
 		}
 	}
-	res, frames := make(clip.Options{Pointer: true, Keys: true})
+	res, frames := cut(clip.Options{Pointer: true, Keys: true})
 	if res.Cut >= bare.Cut || res.Cut < bare.Cut-2.5 {
 		t.Errorf("%.1f s were cut, %.1f s without the click", res.Cut, bare.Cut)
 	}

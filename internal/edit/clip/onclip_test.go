@@ -49,8 +49,11 @@ func TestOnClip(t *testing.T) {
 		},
 		keys: []overlay.Key{{At: s / 2, Text: "Enter"}, {At: 3 * s, Text: "typing"}},
 		scenes: []overlay.Click{
-			{At: 2 * s, Point: at(2), Button: overlay.Left}, {At: 3 * s, Point: at(2)}, {At: 4 * s, Point: at(3)},
-			{At: cut + s, Point: at(3)}, {At: cut + 2*s, Point: at(6), Button: overlay.Left},
+			{At: 2 * s, Point: at(2), Button: overlay.Left},
+			{At: 3 * s, Point: at(2)},
+			{At: 4 * s, Point: at(3)},
+			{At: cut + s, Point: at(3)},
+			{At: cut + 2*s, Point: at(6), Button: overlay.Left},
 		},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(actions{})); diff != "" {

@@ -200,6 +200,7 @@ func (w *inputWatch) key(ev deviceEvent, now time.Duration) {
 			return
 		}
 		w.typedAt[k.Class] = now
+	default: // told each time: no word shows in it
 	}
 	w.put(capture.Input{At: now, Kind: capture.InputKey, Key: k})
 }
