@@ -53,6 +53,7 @@ type Manifest struct {
 
 	Options Options `json:"options"`
 
+	Starter    proc.Identity `json:"starter"` // the process that called start
 	Supervisor proc.Identity `json:"supervisor"`
 	Owned      []Owned       `json:"owned,omitempty"` // processes to end with the recording
 
@@ -69,6 +70,12 @@ type Manifest struct {
 	// Result is the terminal answer of stop, byte for byte: a repeated stop
 	// gives these bytes again.
 	Result json.RawMessage `json:"result,omitempty"`
+}
+
+// Launching says whether the recording's supervisor is yet to come: it is no
+// recording whose supervisor has died.
+func (m Manifest) Launching() bool {
+	return m.Phase == PhaseStarting && m.Supervisor.PID == 0 && m.Starter.Alive()
 }
 
 // Options is what the caller asked for, after defaults.

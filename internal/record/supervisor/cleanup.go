@@ -138,7 +138,7 @@ func reapBrowser(dir *recording.Dir, man recording.Manifest) error {
 // reapDead ends what a dead supervisor has left running, as the next command
 // that comes along. The recording itself waits for stop or recover.
 func (m *Manager) reapDead(dir *recording.Dir, man recording.Manifest) recording.Manifest {
-	if _, err := os.Stat(dir.Private()); err != nil || man.Phase.Terminal() || man.Supervisor.Alive() {
+	if _, err := os.Stat(dir.Private()); err != nil || man.Phase.Terminal() || man.Launching() || man.Supervisor.Alive() {
 		return man
 	}
 	lock, err := dir.TryLock()
@@ -146,7 +146,7 @@ func (m *Manager) reapDead(dir *recording.Dir, man recording.Manifest) recording
 		return man // somebody is at it
 	}
 	defer lock.Unlock()
-	if man, err = dir.Load(); err != nil || man.Supervisor.Alive() {
+	if man, err = dir.Load(); err != nil || man.Launching() || man.Supervisor.Alive() {
 		return man
 	}
 	m.reap(dir, man)

@@ -123,8 +123,12 @@ func (m *Manager) plan(ctx context.Context, o StartOptions) (recording.Manifest,
 			return recording.Manifest{}, fault.New(fault.InvalidValue, "Give the PID of a process that runs, for instance --until-pid $PPID", "--until-pid %d: there is no such process", o.UntilPID)
 		}
 	}
+	self, err := proc.Self()
+	if err != nil {
+		return recording.Manifest{}, fault.As(err)
+	}
 	return recording.Manifest{
-		FormatVersion: recording.FormatVersion, ID: uuid.NewString(), Name: o.Name,
+		FormatVersion: recording.FormatVersion, ID: uuid.NewString(), Name: o.Name, Starter: self,
 		CreatedAt: time.Now().UTC(), Phase: recording.PhaseStarting, Options: opt,
 	}, nil
 }

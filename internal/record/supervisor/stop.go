@@ -122,6 +122,7 @@ func (w *waiter) wait(ctx context.Context, man recording.Manifest) (Stopped, err
 			return answer(man)
 		}
 		switch {
+		case man.Launching():
 		case !man.Supervisor.Alive() || man.Phase.Terminal():
 			if err := w.finish(ctx, man); err != nil {
 				return Stopped{}, err

@@ -82,7 +82,7 @@ func (m *Manager) own(ctx context.Context, path string, work func(context.Contex
 	defer say(errors.New("ended early"))
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	dir := recording.At(path)
-	lock, err := dir.TryLock()
+	lock, err := takeLock(dir)
 	if err != nil {
 		say(err)
 		return fmt.Errorf("take the recording: %w", err)
@@ -113,6 +113,19 @@ func (m *Manager) own(ctx context.Context, path string, work func(context.Contex
 	reaper := s.reapOrphans()
 	defer reaper()
 	return work(ctx, s, say)
+}
+
+// takeLock takes the recording. Commands that look at it hold its lock for
+// moments, so a taken lock is tried again for a while.
+func takeLock(dir *recording.Dir) (*statefile.Lock, error) {
+	const tries, pause = 40, 50 * time.Millisecond
+	for try := 1; ; try++ {
+		lock, err := dir.TryLock()
+		if !errors.Is(err, statefile.ErrLocked) || try == tries {
+			return lock, err
+		}
+		time.Sleep(pause)
+	}
 }
 
 // letGo lets go of what the caller had open and did not mean for us: a lock or
