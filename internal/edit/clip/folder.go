@@ -1,8 +1,10 @@
 package clip
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,22 +20,70 @@ import (
 // one they go to, so that they are moved there and never copied.
 type folder struct {
 	out, work string
+	lock      *os.File // the work folder, held; what nobody holds is a killed one's
 	ready     []string // names in out of the files that are ready in work
 }
+
+// workPrefix begins the names of the hidden folders.
+const workPrefix = ".proofreel-clip-"
 
 func newFolder(out string) (*folder, error) {
 	abs, err := filepath.Abs(out)
 	if err == nil {
 		err = os.MkdirAll(abs, 0o755) //nolint:gosec // the user's own folder, made as mkdir makes it
 	}
-	var work string
-	if err == nil {
-		work, err = os.MkdirTemp(abs, ".proofreel-clip-")
-	}
 	if err != nil {
 		return nil, unwritable(err, out)
 	}
-	return &folder{out: abs, work: work}, nil
+	sweep(abs)
+	// Another clip's sweep can take the folder in the moment before it is held.
+	for range 10 {
+		work, err := os.MkdirTemp(abs, workPrefix)
+		if err != nil {
+			return nil, unwritable(err, out)
+		}
+		if lock, ok := hold(work); ok {
+			return &folder{out: abs, work: work, lock: lock}, nil
+		}
+	}
+	return nil, unwritable(errors.New("its work folder goes away as soon as it is made"), out)
+}
+
+// hold opens a work folder and locks it. A file system without locks has
+// folders that are only open: no sweep takes one that it can't lock.
+func hold(work string) (*os.File, bool) {
+	f, err := os.OpenFile(work, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, false
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	own, ownErr := f.Stat()
+	there, thereErr := os.Lstat(work)
+	if errors.Is(err, unix.EWOULDBLOCK) || ownErr != nil || thereErr != nil || !os.SameFile(own, there) {
+		_ = f.Close() // only read
+		return nil, false
+	}
+	return f, true
+}
+
+// sweep removes the work folders of clips that were killed: nobody holds them.
+// What can't be removed stays; the clip does not need it gone.
+func sweep(out string) {
+	entries, _ := os.ReadDir(out)
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), workPrefix) {
+			continue
+		}
+		path := filepath.Join(out, e.Name())
+		f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = os.RemoveAll(path)
+		}
+		_ = f.Close() // only read
+	}
 }
 
 // unwritable gives an error about the folder of the files its code.
@@ -46,7 +96,10 @@ func unwritable(err error, out string) error {
 
 func (f *folder) path(name string) string { return filepath.Join(f.work, name) }
 
-func (f *folder) remove() { _ = os.RemoveAll(f.work) }
+func (f *folder) remove() {
+	_ = os.RemoveAll(f.work)
+	_ = f.lock.Close() // only read
+}
 
 // write makes a file ready.
 func (f *folder) write(name string, data []byte) error {
@@ -75,32 +128,102 @@ func (f *folder) adopt(path, name string) error {
 }
 
 // install moves all that is ready to its place, the last first made ready
-// last. When one can't be moved, those before it go away again.
+// last. When one can't be moved, the folder is made as it was: an earlier clip
+// stays whole until all of the new one is there.
 func (f *folder) install() error {
+	for _, name := range f.ready {
+		if st, err := os.Lstat(filepath.Join(f.out, name)); err == nil && st.IsDir() {
+			return fault.New(fault.OutUnwritable, "Move it away, or choose another --name or --out.", "a folder is in the place of %s", name)
+		}
+	}
 	for i, name := range f.ready {
-		if err := os.Rename(f.path(name), filepath.Join(f.out, name)); err != nil {
-			for _, placed := range f.ready[:i] {
-				_ = os.Remove(filepath.Join(f.out, placed))
-			}
-			return fmt.Errorf("place %s: %w", name, err)
+		err := f.keepOld(name)
+		if err == nil {
+			err = os.Rename(f.path(name), filepath.Join(f.out, name))
+		}
+		if err != nil {
+			f.putBack(f.ready[:i+1])
+			return unwritable(fmt.Errorf("place %s: %w", name, err), f.out)
 		}
 	}
 	return statefile.SyncDir(f.out) //nolint:wrapcheck // it says what it was doing
+}
+
+// old is where the file that is replaced is kept.
+func (f *folder) old(name string) string { return f.path("old-" + name) }
+
+// keepOld keeps what is in a file's place: as a second name of it where the
+// file system can, so that the place is never empty.
+func (f *folder) keepOld(name string) error {
+	place := filepath.Join(f.out, name)
+	if _, err := os.Lstat(place); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if os.Link(place, f.old(name)) == nil {
+		return nil
+	}
+	return os.Rename(place, f.old(name)) //nolint:wrapcheck // the caller says what it was doing
+}
+
+// putBack undoes the placing of files, of which the last may not be placed.
+func (f *folder) putBack(names []string) {
+	for _, name := range names {
+		place := filepath.Join(f.out, name)
+		if os.Rename(f.old(name), place) == nil {
+			continue
+		}
+		if _, err := os.Lstat(f.path(name)); errors.Is(err, fs.ErrNotExist) { // it was placed
+			_ = os.Remove(place)
+		}
+	}
 }
 
 // fileNames are the names of a clip's files.
 type fileNames struct{ video, page, captions, transcript, poster, sheet string }
 
 // names are made of the clip's name and the time at which its recording began:
-// another clip of the same name and recording takes the place of this one.
+// another clip of the same name, recording and format takes the place of this
+// one. Where another recording's clip has the name already, the recording's id
+// goes into it.
 func (m *maker) names() fileNames {
 	base := fileName(m.Name)
 	if !m.src.start.IsZero() {
 		base += m.src.start.Local().Format("-20060102-150405")
 	}
-	return fileNames{
-		base + "." + string(m.Format), base + ".html", base + ".vtt", base + ".json", base + ".jpg", base + "-sheet.png",
+	if m.src.id != "" && m.taken(base) {
+		base += "-" + cutBytes(fileName(m.src.id), 8)
 	}
+	beside := base + besideSuffix(m.Format)
+	return fileNames{
+		base + "." + string(m.Format), beside + ".html", beside + ".vtt", beside + ".json", beside + ".jpg", beside + "-sheet.png",
+	}
+}
+
+// besideSuffix keeps what stands beside a video apart from that of another
+// format of the same clip.
+func besideSuffix(f Format) string {
+	if f == MP4 {
+		return ""
+	}
+	return "-" + string(f)
+}
+
+// taken says whether another recording's clip has a name, in any format: its
+// transcript says whose it is.
+func (m *maker) taken(base string) bool {
+	for _, f := range []Format{MP4, WebM, GIF, WebP} {
+		raw, err := os.ReadFile(filepath.Join(m.work.out, base+besideSuffix(f)+".json"))
+		if err != nil {
+			continue
+		}
+		var doc struct {
+			RecordingID string `json:"recordingId"`
+		}
+		if json.Unmarshal(raw, &doc) != nil || doc.RecordingID != m.src.id {
+			return true
+		}
+	}
+	return false
 }
 
 // fileName makes a name that every system and every link takes.
