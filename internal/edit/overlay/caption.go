@@ -48,8 +48,8 @@ type Screen struct {
 	// the other edge.
 	Position Position
 	// Frame is the time of one frame. A caption that comes from nothing or
-	// goes into nothing fades for two of them; one that replaces another
-	// doesn't, for text that flickers is read twice.
+	// goes into nothing fades for two of them, unless they are long; one that
+	// replaces another doesn't, for text that flickers is read twice.
 	Frame time.Duration
 }
 
@@ -164,10 +164,26 @@ func (t *Track) forget(at time.Duration) {
 	}
 }
 
-// opacity of a caption: two frames of fade at each end that has no neighbour.
+const (
+	// longestFade is how long a caption may stand half drawn. A frame that
+	// lasts longer is drawn in full.
+	longestFade = 130 * time.Millisecond
+	// reading is how long a step or a result is up in full at least, when it
+	// is up for so long at all.
+	reading = 2 * time.Second
+)
+
+// opacity of a caption: two frames of fade at each end that has no neighbour,
+// the first of them half drawn.
 func (t *Track) opacity(i int, at time.Duration) int {
 	c, o := t.captions[i], Opaque
 	before, after := t.neighbours(i)
+	if t.screen.Frame > longestFade {
+		return o
+	}
+	if slot(c.Kind) < 2 && c.Out-c.In < reading+2*t.screen.Frame {
+		return o
+	}
 	fade := 2 * t.screen.Frame
 	if !before {
 		o = min(o, int(Opaque*(at-c.In+t.screen.Frame)/fade))

@@ -84,11 +84,11 @@ func TestPlacesAreEvenAndInside(t *testing.T) {
 // change of text doesn't flicker.
 func TestFade(t *testing.T) {
 	f := time.Second / 15
-	tr := track(t, 640, 360, Top, Caption{Step, "one", sec(1), sec(3)}, Caption{Step, "two", sec(3), sec(5)})
+	tr := track(t, 640, 360, Top, Caption{Step, "one", sec(1), sec(4)}, Caption{Step, "two", sec(4), sec(7)})
 	for _, c := range []struct {
 		at   time.Duration
 		want int
-	}{{sec(1) - 1, 0}, {sec(1), 128}, {sec(1) + f, 256}, {sec(3) - f, 256}, {sec(3), 256}, {sec(5) - f, 128}, {sec(5), 0}} {
+	}{{sec(1) - 1, 0}, {sec(1), 128}, {sec(1) + f, 256}, {sec(4) - f, 256}, {sec(4), 256}, {sec(7) - f, 128}, {sec(7), 0}} {
 		shown, err := tr.At(c.at)
 		if err != nil {
 			t.Fatal(err)
@@ -99,6 +99,37 @@ func TestFade(t *testing.T) {
 		}
 		if got < c.want-1 || got > c.want+1 {
 			t.Errorf("at %v: opacity %d, want %d", c.at, got, c.want)
+		}
+	}
+}
+
+// Guards against captions that can't be read: a long frame is never half drawn,
+// and the two seconds that a caption is up at least are in full.
+func TestFadeTakesNoReadingTime(t *testing.T) {
+	for _, fps := range []int{1, 2, 5, 7, 15, 30} {
+		f := time.Second / time.Duration(fps)
+		for _, length := range []time.Duration{2 * time.Second, 2*time.Second + f, 4 * time.Second} {
+			set := typeset.New()
+			tr, err := NewTrack(set, []Caption{{Step, "one", 0, length}, {Passed, "good", 0, length}}, Screen{Width: 320, Height: 180, Frame: f})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var full time.Duration
+			for at := time.Duration(0); at < length; at += f {
+				shown, err := tr.At(at)
+				if err != nil || len(shown) != 2 {
+					t.Fatalf("at %v: %d captions, %v", at, len(shown), err)
+				}
+				switch {
+				case shown[0].Opacity == Opaque && shown[1].Opacity == Opaque:
+					full += min(f, length-at)
+				case f > 130*time.Millisecond:
+					t.Errorf("%d fps, at %v: opacity %d", fps, at, shown[0].Opacity)
+				}
+			}
+			if full < 2*time.Second-time.Millisecond {
+				t.Errorf("%d fps: of %v, %v in full", fps, length, full)
+			}
 		}
 	}
 }
