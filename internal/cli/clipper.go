@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -129,18 +130,16 @@ func outFolder(getenv func(string) string) string {
 	return "recordings"
 }
 
-// keptClip reads the answer of a clip that was made before, when all of its
-// files are there still and the video is as it was.
+// keptClip reads the answer of the clip that stop made before, while its video
+// is there. A video that is not as it was is a clip that the user has made of
+// the recording since: it must not be replaced by one of other options.
 func keptClip(path string) (json.RawMessage, bool) {
 	var res clip.Result
 	if err := statefile.Read(path, &res); err != nil {
 		return nil, false
 	}
-	for _, file := range []string{res.Path, res.Page, res.Captions, res.Transcript, res.Poster, res.Sheet} {
-		st, err := os.Stat(file)
-		if file != "" && err != nil || file == res.Path && (err != nil || st.Size() != res.Bytes) {
-			return nil, false
-		}
+	if _, err := os.Lstat(res.Path); errors.Is(err, fs.ErrNotExist) {
+		return nil, false
 	}
 	raw, err := compact(res)
 	return raw, err == nil
