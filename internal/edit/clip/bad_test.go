@@ -134,7 +134,7 @@ func TestSmallRecordings(t *testing.T) {
 		note string
 	}{
 		"one frame":              {spec: small(320, 180, time.Second/30)},
-		"no room for a caption":  {small(48, 48, time.Second), "captions"},
+		"no room for a caption":  {small(48, 48, time.Second), "The clip is too small for captions, so it has none."},
 		"one pixel wider":        {spec: small(642, 362, time.Second)},
 		"no steps":               {spec: func() cliptest.Spec { s := small(320, 180, 3*time.Second); s.Events = nil; return s }()},
 		"no damage log, no step": {spec: func() cliptest.Spec { s := small(320, 180, time.Second); s.Events, s.NoDamage = nil, true; return s }()},

@@ -3,12 +3,14 @@ package clip
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
 	"path/filepath"
 
+	"github.com/proofreel/proofreel/internal/edit/overlay"
 	"github.com/proofreel/proofreel/internal/edit/page"
 	"github.com/proofreel/proofreel/internal/edit/timeline"
 )
@@ -18,7 +20,10 @@ const posterQuality = 88
 
 // finish writes what goes with the video and installs all of it.
 func (m *maker) finish(r *rendered) (Result, error) {
-	if r.captionless != nil {
+	switch {
+	case errors.Is(r.captionless, overlay.ErrScreen):
+		m.note("The clip is too small for captions, so it has none.")
+	case r.captionless != nil:
 		m.note("The captions could not be drawn, so the clip has none: " + r.captionless.Error())
 	}
 	if r.bare != nil {
