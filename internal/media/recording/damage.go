@@ -76,24 +76,33 @@ func (l *DamageLog) Close() error {
 // DamageEntries reads the damage log. Lines that can't be read (a writer was
 // killed in mid-line) are left out. Without a log there are none.
 func (d *Dir) DamageEntries() ([]Damage, error) {
+	entries, _, err := d.ReadDamage()
+	return entries, err
+}
+
+// ReadDamage is DamageEntries that also counts the lines that were left out.
+func (d *Dir) ReadDamage() (entries []Damage, bad int, err error) {
 	raw, err := os.ReadFile(d.DamagePath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the damage log: %w", err)
+		return nil, 0, fmt.Errorf("read the damage log: %w", err)
 	}
-	var out []Damage
 	for _, line := range bytes.Split(raw, []byte{'\n'}) {
+		if len(line) == 0 {
+			continue
+		}
 		var l damageLine
-		if len(line) == 0 || json.Unmarshal(line, &l) != nil {
+		if json.Unmarshal(line, &l) != nil {
+			bad++
 			continue
 		}
 		e := Damage{At: time.Duration(l.T) * time.Millisecond}
 		for _, r := range l.R {
 			e.Rects = append(e.Rects, Rect{r[0], r[1], r[2], r[3]})
 		}
-		out = append(out, e)
+		entries = append(entries, e)
 	}
-	return out, nil
+	return entries, bad, nil
 }

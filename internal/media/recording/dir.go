@@ -267,15 +267,15 @@ func (d *Dir) AddEvent(next func(sofar []Event) (Event, error)) (Event, error) {
 		return Event{}, err
 	}
 	defer lock.Unlock()
-	sofar, torn, err := d.readEvents()
+	file, err := d.readEvents()
 	if err != nil {
 		return Event{}, err
 	}
-	ev, err := next(sofar)
+	ev, err := next(file.events)
 	if err != nil {
 		return Event{}, err
 	}
-	return ev, d.appendEvent(ev, torn)
+	return ev, d.appendEvent(ev, file.torn)
 }
 
 func (d *Dir) appendEvent(ev Event, torn bool) error {
@@ -301,24 +301,43 @@ func (d *Dir) appendEvent(ev Event, torn bool) error {
 // Events reads the events in the order of their time. Lines that can't be
 // read (a writer was killed in mid-line) are left out.
 func (d *Dir) Events() ([]Event, error) {
-	evs, _, err := d.readEvents()
-	sort.SliceStable(evs, func(i, j int) bool { return evs[i].At < evs[j].At })
+	evs, _, err := d.ReadEvents()
 	return evs, err
 }
 
-func (d *Dir) readEvents() (evs []Event, torn bool, err error) {
+// ReadEvents is Events that also counts the lines that were left out.
+func (d *Dir) ReadEvents() (evs []Event, bad int, err error) {
+	f, err := d.readEvents()
+	sort.SliceStable(f.events, func(i, j int) bool { return f.events[i].At < f.events[j].At })
+	return f.events, f.bad, err
+}
+
+// eventLines is what the file of the events holds.
+type eventLines struct {
+	events []Event // in the order of the file
+	bad    int     // lines that can't be read
+	torn   bool    // the last line has no end
+}
+
+func (d *Dir) readEvents() (f eventLines, err error) {
 	raw, err := os.ReadFile(filepath.Join(d.path, eventsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
+		return f, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("read events: %w", err)
+		return f, fmt.Errorf("read events: %w", err)
 	}
 	for _, line := range bytes.Split(raw, []byte{'\n'}) {
-		var ev Event
-		if len(line) > 0 && json.Unmarshal(line, &ev) == nil {
-			evs = append(evs, ev)
+		if len(line) == 0 {
+			continue
 		}
+		var ev Event
+		if json.Unmarshal(line, &ev) != nil {
+			f.bad++
+			continue
+		}
+		f.events = append(f.events, ev)
 	}
-	return evs, len(raw) > 0 && raw[len(raw)-1] != '\n', nil
+	f.torn = len(raw) > 0 && raw[len(raw)-1] != '\n'
+	return f, nil
 }

@@ -109,6 +109,33 @@ func TestTornEvents(t *testing.T) {
 	}
 }
 
+// What could not be read must be known: a reader who is not told takes what is
+// left for all there was.
+func TestLinesThatCanNotBeReadAreCounted(t *testing.T) {
+	const event, damage = `{"atNs":1,"kind":"step","text":"a","step":1}`, `{"t":1,"r":[[1,2,3,4]]}`
+	for name, c := range map[string]struct {
+		tail string
+		bad  int
+	}{
+		"whole":        {"\n", 0},
+		"blank lines":  {"\n\n\n", 0},
+		"torn":         {"\n{\"t", 1},
+		"rotten, torn": {"\n\x00\x00\n{\n{", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := create(t)
+			put(t, filepath.Join(d.Path(), eventsFile), []byte(event+c.tail))
+			put(t, d.DamagePath(), []byte(damage+c.tail))
+			if evs, bad, err := d.ReadEvents(); err != nil || len(evs) != 1 || bad != c.bad {
+				t.Errorf("%d events, %d bad lines, %v", len(evs), bad, err)
+			}
+			if entries, bad, err := d.ReadDamage(); err != nil || len(entries) != 1 || bad != c.bad {
+				t.Errorf("%d entries, %d bad lines, %v", len(entries), bad, err)
+			}
+		})
+	}
+}
+
 // Events are stamped by their callers, so they may reach the file out of order.
 func TestEventsComeInTheOrderOfTheirTime(t *testing.T) {
 	d := create(t)
