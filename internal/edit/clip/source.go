@@ -2,6 +2,7 @@ package clip
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -65,15 +66,14 @@ func (s *source) readDir(dir *recording.Dir) error {
 	s.id, s.name, s.start, s.defaults = man.ID, man.Name, man.Clock.Wall, man.Options
 	s.path, s.incidents = dir.FilmPath(), man.Incidents
 	s.verdict, s.why = man.Film.Verdict, append(s.why, man.Film.VerdictWhy...)
-	if s.events, err = dir.Events(); err != nil {
-		s.notes = append(s.notes, "The steps could not be read: the clip has no captions.")
-	}
+	s.readEvents(dir, man)
 	s.readDamage(dir, man)
 	return nil
 }
 
-// readDamage takes the damage log when it tells of every change: an engine
-// wrote it, and none died and took the last entries with it.
+// readDamage takes the damage log when it may tell of every change: an engine
+// wrote it, none died and took the last entries with it, and all of it can be
+// read. Whether the film agrees is seen later.
 func (s *source) readDamage(dir *recording.Dir, man recording.Manifest) {
 	partial := man.Film.Verdict == recording.VerdictSalvaged
 	for _, i := range man.Incidents {
@@ -82,8 +82,13 @@ func (s *source) readDamage(dir *recording.Dir, man recording.Manifest) {
 	if partial {
 		return
 	}
-	entries, err := dir.DamageEntries()
-	if err == nil {
+	entries, bad, err := dir.ReadDamage()
+	switch {
+	case err != nil:
+		s.notes = append(s.notes, "The log of changes could not be read, so the film itself was asked what is still.")
+	case bad > 0:
+		s.notes = append(s.notes, fmt.Sprintf("%d %s of the log of changes could not be read, so the film itself was asked what is still.", bad, plural(bad)))
+	default:
 		s.damage = entries
 	}
 }

@@ -16,6 +16,11 @@ func (m *maker) study(ctx context.Context) error {
 	m.notes = append(m.notes, m.src.notes...)
 	length := m.src.time(m.src.ticks)
 	m.input = timeline.Input{Length: length, FPS: m.src.track.FPS, Start: m.src.start, Events: m.src.events}
+	if len(m.src.damage) > 0 {
+		if err := m.distrust(ctx); err != nil {
+			return err
+		}
+	}
 	found := still.FromDamage(m.src.damage, m.src.track.FPS, length)
 	if len(m.src.damage) == 0 {
 		var err error
