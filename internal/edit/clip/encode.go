@@ -37,7 +37,9 @@ func (m *maker) encoder(ctx context.Context, r *rendered) (*encoder, error) {
 	if m.Format == GIF {
 		args = append(args, "-i", m.palettePath())
 	}
-	args = append(args, "-fps_mode", "passthrough")
+	// Without its time base ffmpeg guesses one from the first frames: those of a
+	// still screen are seconds apart, and later times were rounded to that.
+	args = append(args, "-fps_mode", "passthrough", "-enc_time_base", fmt.Sprintf("1:%d", r.fps))
 	args = append(args, m.codec(r)...)
 	return m.openEncoder(ctx, r, args, r.path)
 }
