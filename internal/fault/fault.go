@@ -14,34 +14,55 @@ type Code string
 
 // The codes. Each has a row in the table below.
 const (
-	Usage            Code = "usage"
-	InvalidValue     Code = "invalid_value"
-	InvalidState     Code = "invalid_state"
-	Ambiguous        Code = "ambiguous_recording"
-	NoStep           Code = "no_step"
-	NotFound         Code = "recording_not_found"
-	StartFailed      Code = "start_failed"
-	MissingTool      Code = "missing_tool"
-	DisplayFailed    Code = "display_failed"
-	BrowserFailed    Code = "browser_failed"
-	CaptureFailed    Code = "capture_failed"
-	StartTimeout     Code = "start_timeout"
-	DiskFull         Code = "disk_full"
-	StateUnwritable  Code = "state_unwritable"
-	StateCorrupt     Code = "state_corrupt"
-	SupervisorFailed Code = "supervisor_failed"
-	StopTimeout      Code = "stop_timeout"
-	NoFrames         Code = "no_frames"
-	FinalizeFailed   Code = "finalize_failed"
-	VerifyFailed     Code = "verify_failed"
-	PublishFailed    Code = "publish_failed"
-	CleanupFailed    Code = "cleanup_failed"
-	ClipFailed       Code = "clip_failed"
-	SizeUnreachable  Code = "size_unreachable"
-	OutUnwritable    Code = "out_unwritable"
-	DoctorFailed     Code = "doctor_failed"
-	Interrupted      Code = "interrupted"
-	Internal         Code = "internal"
+	Usage             Code = "usage"
+	InvalidValue      Code = "invalid_value"
+	InvalidState      Code = "invalid_state"
+	Ambiguous         Code = "ambiguous_recording"
+	NoStep            Code = "no_step"
+	NotFound          Code = "recording_not_found"
+	StartFailed       Code = "start_failed"
+	MissingTool       Code = "missing_tool"
+	DisplayFailed     Code = "display_failed"
+	BrowserFailed     Code = "browser_failed"
+	CaptureFailed     Code = "capture_failed"
+	StartTimeout      Code = "start_timeout"
+	DiskFull          Code = "disk_full"
+	StateUnwritable   Code = "state_unwritable"
+	StateCorrupt      Code = "state_corrupt"
+	SupervisorFailed  Code = "supervisor_failed"
+	StopTimeout       Code = "stop_timeout"
+	NoFrames          Code = "no_frames"
+	FinalizeFailed    Code = "finalize_failed"
+	VerifyFailed      Code = "verify_failed"
+	PublishFailed     Code = "publish_failed"
+	CleanupFailed     Code = "cleanup_failed"
+	ClipFailed        Code = "clip_failed"
+	SizeUnreachable   Code = "size_unreachable"
+	OutUnwritable     Code = "out_unwritable"
+	RenderBusy        Code = "render_busy"
+	BrowserMissing    Code = "browser_missing"
+	EncodeFailed      Code = "encode_failed"
+	RenderTimeout     Code = "render_timeout"
+	RenderInterrupted Code = "render_interrupted"
+	DoctorFailed      Code = "doctor_failed"
+	SceneNotFound     Code = "scene_not_found"
+	SceneSyntax       Code = "scene_syntax"
+	SceneImport       Code = "scene_import"
+	SceneMeta         Code = "scene_meta"
+	SceneThrew        Code = "scene_threw"
+	SceneHung         Code = "scene_hung"
+	SceneMemory       Code = "scene_memory"
+	SceneAsync        Code = "scene_async"
+	SceneNetwork      Code = "scene_network"
+	SceneAsset        Code = "scene_asset"
+	SceneFont         Code = "scene_font"
+	SceneGlyph        Code = "scene_glyph"
+	SceneEmpty        Code = "scene_empty"
+	SceneImpure       Code = "scene_impure"
+	SceneUnsupported  Code = "scene_unsupported"
+	ExitRefused       Code = "exit_refused"
+	Interrupted       Code = "interrupted"
+	Internal          Code = "internal"
 )
 
 // Exit codes of the command line.
@@ -76,20 +97,41 @@ func Table() []Row {
 		{BrowserFailed, ExitFailed, 500, true, "The browser could not be started or the page not opened."},
 		{CaptureFailed, ExitFailed, 500, true, "The capture gave no frame."},
 		{StartTimeout, ExitFailed, 504, true, "The start took longer than --startup-timeout."},
-		{DiskFull, ExitFailed, 507, true, "There is too little free space where recordings are kept."},
+		{DiskFull, ExitFailed, 507, true, "There is too little free space where recordings or unfinished renders are kept."},
 		{StateUnwritable, ExitFailed, 500, false, "The directory of the recordings can't be written."},
 		{StateCorrupt, ExitFailed, 500, false, "A recording's state file can't be read."},
 		{SupervisorFailed, ExitFailed, 500, true, "The recording's supervisor could not be started or died again and again."},
 		{StopTimeout, ExitFailed, 504, true, "Nothing moved for the time that --timeout allows; the recording is kept."},
 		{NoFrames, ExitFailed, 500, false, "The recording holds no frame that can be decoded."},
 		{FinalizeFailed, ExitFailed, 500, true, "The film could not be put together; the recorded segments are kept."},
-		{VerifyFailed, ExitFailed, 500, false, "The film does not hold what was captured; the recorded segments are kept."},
+		{VerifyFailed, ExitFailed, 500, false, "The film does not hold what was captured or drawn; recorded segments are kept."},
 		{PublishFailed, ExitFailed, 502, true, "The film is verified and kept here, but it could not be published; stop again publishes it."},
 		{CleanupFailed, ExitFailed, 500, true, "The film is safe, but something that belonged to the recording could not be removed."},
 		{ClipFailed, ExitFailed, 500, false, "The clip could not be made; the recording and its film are as they were."},
 		{SizeUnreachable, ExitFailed, 500, false, "The clip can't be made as small as --max-size asks."},
-		{OutUnwritable, ExitFailed, 500, false, "The folder for the clip's files can't be written."},
+		{OutUnwritable, ExitFailed, 500, false, "The folder for the output can't be written."},
+		{BrowserMissing, ExitFailed, 500, false, "There is no Chromium to draw with."},
+		{RenderBusy, ExitUsage, 409, false, "Another process is rendering the same film now."},
+		{EncodeFailed, ExitFailed, 500, true, "An encoder died, hung, or gave something else than it was asked for; finished parts are kept, and the same command goes on from there."},
 		{DoctorFailed, ExitFailed, 500, false, "A recording would not work on this machine."},
+		{RenderTimeout, ExitFailed, 504, true, "The film was not ready within --timeout; finished parts are kept, and the same command goes on from there."},
+		{RenderInterrupted, ExitFailed, 503, true, "The render was interrupted by a signal; finished parts are kept, and the same command goes on from there."},
+		{SceneNotFound, ExitNotFound, 404, false, "There is no such scene file."},
+		{SceneSyntax, ExitFailed, 422, false, "The scene, or a file that it imports, is not valid JavaScript."},
+		{SceneImport, ExitFailed, 422, false, "The scene imports what is neither in its folder nor in the library."},
+		{SceneMeta, ExitFailed, 422, false, "The scene's meta is missing or has a value that is not allowed, or there is no draw."},
+		{SceneThrew, ExitFailed, 422, false, "The scene's code threw an error."},
+		{SceneHung, ExitFailed, 422, false, "The scene did not finish a frame, or its loading, in the time allowed."},
+		{SceneMemory, ExitFailed, 422, false, "The scene needs more memory than it is allowed."},
+		{SceneAsync, ExitFailed, 422, false, "draw returned a Promise: what it draws later would be in no frame."},
+		{SceneNetwork, ExitFailed, 422, false, "The scene asked for something from the network."},
+		{SceneAsset, ExitFailed, 422, false, "A file that the scene names is missing, lies outside its folder or can't be decoded."},
+		{SceneFont, ExitFailed, 422, false, "The scene sets a font that can't be parsed, or whose families are none of the library's."},
+		{SceneGlyph, ExitFailed, 422, false, "The scene draws a character that no font of the library has."},
+		{SceneEmpty, ExitFailed, 422, false, "The scene draws nothing: all frames are of one colour."},
+		{SceneImpure, ExitFailed, 422, false, "A frame looks different when it is drawn alone or again: the scene keeps state between frames."},
+		{SceneUnsupported, ExitFailed, 422, false, "The scene uses something that can't give the same frames every time."},
+		{ExitRefused, ExitFailed, 422, true, "What the author made is not let out of its box: the film or the poster failed a check, which is named."},
 		{Interrupted, ExitFailed, 503, true, "The command was interrupted by a signal, or the recording was stopped before it had begun."},
 		{Internal, ExitFailed, 500, false, "A fault of Proofreel's own."},
 	}
@@ -117,6 +159,9 @@ const (
 	EffectProofSaved       Effect = "proof-saved"
 	EffectProofPublished   Effect = "proof-published"
 	EffectClipMade         Effect = "clip-made"
+	EffectFilmRendered     Effect = "film-rendered"
+	EffectPicturesMade     Effect = "pictures-made"
+	EffectSceneMade        Effect = "scene-made"
 	EffectStartUncertain   Effect = "start-uncertain"
 	EffectFinalizePartial  Effect = "finalize-partial"
 )
