@@ -101,15 +101,31 @@ type Lock struct{ f *flock.Flock }
 
 // TryLock takes the lock file at path, or returns ErrLocked at once.
 func TryLock(path string) (*Lock, error) {
-	f := flock.New(path, flock.SetPermissions(0o600))
-	ok, err := f.TryLock()
+	for {
+		f := flock.New(path, flock.SetPermissions(0o600))
+		ok, err := f.TryLock()
+		if err != nil {
+			return nil, fmt.Errorf("lock %s: %w", filepath.Base(path), err)
+		}
+		if !ok {
+			_ = f.Close()
+			return nil, ErrLocked
+		}
+		if isAt(f, path) {
+			return &Lock{f}, nil
+		}
+		_ = f.Close() // its last holder removed it while we opened it: nobody else would see our lock
+	}
+}
+
+// isAt says whether the file that is locked is the one that others find.
+func isAt(f *flock.Flock, path string) bool {
+	held, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", filepath.Base(path), err)
+		return false
 	}
-	if !ok {
-		return nil, ErrLocked
-	}
-	return &Lock{f}, nil
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(held, there)
 }
 
 // Acquire takes the lock file at path and waits for it. Only for locks that
@@ -120,6 +136,16 @@ func Acquire(path string) (*Lock, error) {
 		return nil, fmt.Errorf("lock %s: %w", filepath.Base(path), err)
 	}
 	return &Lock{f}, nil
+}
+
+// Remove removes the lock file, whose purpose is over, and gives the lock up.
+func (l *Lock) Remove() error {
+	err := os.Remove(l.f.Path())
+	l.Unlock()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove the lock: %w", err)
+	}
+	return nil
 }
 
 // Unlock gives the lock up. A second call does nothing.
