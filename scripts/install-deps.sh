@@ -33,6 +33,10 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]; }
 
+# available says whether this system has the package: Ubuntu has no headless
+# shell, and scenes are drawn by the whole Chromium then, which starts slower.
+available() { [ -n "$(apt-cache show "$1" 2>/dev/null)" ]; }
+
 # missing_packages prints the packages that are not there, one a line.
 missing_packages() {
   local entry
@@ -40,6 +44,7 @@ missing_packages() {
     have "${entry%%:*}" || echo "${entry#*:}"
   done
   have chromium || have google-chrome || have google-chrome-stable || echo chromium
+  have chromium-headless-shell || ! available chromium-headless-shell || echo chromium-headless-shell
   for entry in "${fonts[@]}"; do
     installed "$entry" || echo "$entry"
   done
