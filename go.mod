@@ -6,6 +6,7 @@ require (
 	charm.land/lipgloss/v2 v2.1.1
 	github.com/Eyevinn/mp4ff v0.56.0
 	github.com/alecthomas/kong v1.17.0
+	github.com/evanw/esbuild v0.28.2
 	github.com/go-text/typesetting v0.3.5
 	github.com/gofrs/flock v0.13.2
 	github.com/google/go-cmp v0.7.0

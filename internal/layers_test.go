@@ -50,6 +50,7 @@ func homes() map[string][]string {
 		"github.com/Eyevinn/mp4ff":       {"internal/media/mp4"},
 		"github.com/jezek/xgb":           {"internal/record/display", "internal/record/capture/x11", "internal/record/screen"},
 		"github.com/chromedp":            {"internal/media/chromium"},
+		"github.com/evanw/esbuild":       {"internal/studio/scene"},
 		"github.com/go-text/typesetting": {"internal/media/typeset"},
 
 		"github.com/modelcontextprotocol/go-sdk": {"internal/serve/mcpserver"},

@@ -2,10 +2,8 @@ package typeset
 
 import (
 	"bytes"
-	"compress/gzip"
 	"embed"
 	"fmt"
-	"io"
 	"unicode"
 
 	"github.com/go-text/typesetting/font"
@@ -47,15 +45,7 @@ func (l *library) face(name string) (*font.Face, error) {
 }
 
 func loadFace(name string) (*font.Face, error) {
-	packed, err := fontFiles.ReadFile("fonts/" + name + ".gz")
-	if err != nil {
-		return nil, err
-	}
-	unpacker, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, err
-	}
-	raw, err := io.ReadAll(unpacker)
+	raw, err := File(name)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ def cut(source, chars, number=0, features=None):
     options = subset.Options()
     options.layout_features = features or ["*"]
     options.hinting = False
-    options.name_IDs = [0, 1, 2, 4, 6, 13, 14]
+    options.name_IDs = [0, 1, 2, 4, 6, 13, 14, 16, 17]
     options.notdef_outline = True
     options.font_number = number
     font = subset.load_font(source, options)
