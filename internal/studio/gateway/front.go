@@ -1,0 +1,258 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/proofreel/proofreel/internal/studio/gateway/policy"
+)
+
+// The two routes, and all spellings of them that there are.
+const (
+	pathMessages = "/v1/messages"
+	pathCount    = "/v1/messages/count_tokens"
+	queryBeta    = "?beta=true"
+)
+
+// ServeHTTP answers one request of the agent's.
+func (j *Job) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !j.begin() {
+		status(http.StatusUnauthorized, "token", "the job has ended").write(w)
+		return
+	}
+	defer j.calls.Done()
+	rc := http.NewResponseController(w)
+	_ = rc.SetWriteDeadline(time.Now().Add(j.g.c.Timeouts.Body + j.g.c.Timeouts.Write)) // that of the request before is over
+	route, d := j.admit(r)
+	if d != nil {
+		// The body was not read, and won't be: the connection ends here.
+		w.Header().Set("Connection", "close")
+		_ = rc.SetReadDeadline(time.Now().Add(time.Second))
+		j.deny(w, d)
+		return
+	}
+	select {
+	case j.slots <- struct{}{}:
+		defer func() { <-j.slots }()
+	case <-r.Context().Done():
+		return
+	}
+	raw, d := j.read(rc, r)
+	if d != nil {
+		w.Header().Set("Connection", "close")
+		j.deny(w, d)
+		return
+	}
+	faultpoint("parse")
+	req, err := j.g.rules.Rebuild(raw, policy.Pins{Model: j.c.Model, User: j.user}, route == pathCount)
+	if err != nil {
+		j.deny(w, refused(err))
+		return
+	}
+	for _, name := range req.Drops() {
+		j.note(j.dropped, name)
+	}
+	c := call{j: j, w: w, rc: rc, req: req, agent: r.Context()}
+	c.betas, c.droppedBetas = policy.Betas(betaNames(r.Header))
+	if route == pathCount {
+		c.countTokens()
+		return
+	}
+	c.messages()
+}
+
+// begin counts a request in, unless the job has ended.
+func (j *Job) begin() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.closed {
+		j.calls.Add(1)
+	}
+	return !j.closed
+}
+
+// admit judges a request by all but its body. Nothing that is not known to be
+// harmless passes: the order is route, framing, token, load.
+func (j *Job) admit(r *http.Request) (route string, d *Denial) {
+	route = strings.TrimSuffix(r.RequestURI, queryBeta) // as it was sent: no cleaning, no decoding
+	switch {
+	case route != pathMessages && route != pathCount:
+		return "", status(http.StatusNotFound, "path", "only POST %s and POST %s exist, with no query but beta=true", pathMessages, pathCount)
+	case r.Method != http.MethodPost:
+		return "", status(http.StatusMethodNotAllowed, "method", "only POST")
+	}
+	if d := framing(r); d != nil {
+		return "", d
+	}
+	if d := j.authenticate(r.Header); d != nil {
+		return "", d
+	}
+	if r.ContentLength > j.caps.Body {
+		return "", status(http.StatusRequestEntityTooLarge, "body_size", "a body of %d bytes; at most %d", r.ContentLength, j.caps.Body)
+	}
+	j.mu.Lock()
+	ok := j.limiter.take(1+float64(r.ContentLength)/(1<<20), j.g.c.Now())
+	j.mu.Unlock()
+	if !ok {
+		return "", status(http.StatusTooManyRequests, "rate", "too many requests; wait a moment")
+	}
+	return route, nil
+}
+
+// framing refuses what makes a request's extent or meaning a matter of taste.
+// net/http gives Transfer-Encoding precedence over a Content-Length beside it;
+// without the first there is nothing to precede.
+func framing(r *http.Request) *Denial {
+	h := r.Header
+	switch {
+	case r.ProtoMajor != 1 || r.ProtoMinor != 1:
+		return status(http.StatusHTTPVersionNotSupported, "http_version", "only HTTP/1.1")
+	case len(r.TransferEncoding) > 0:
+		return status(http.StatusLengthRequired, "transfer_encoding", "send the body with Content-Length, not with Transfer-Encoding")
+	case r.ContentLength < 0:
+		return status(http.StatusLengthRequired, "content_length", "send the body's Content-Length")
+	case len(h.Values("Upgrade")) > 0 || len(h.Values("Http2-Settings")) > 0:
+		return invalid("upgrade", "there is no other protocol")
+	case len(h.Values("Trailer")) > 0:
+		return invalid("trailer", "there are no trailers")
+	case h.Get("Content-Encoding") != "" && h.Get("Content-Encoding") != "identity" || len(h.Values("Content-Encoding")) > 1:
+		return status(http.StatusUnsupportedMediaType, "content_encoding", "send the body as it is")
+	}
+	for _, name := range []string{"Content-Type", "Authorization", "X-Api-Key", "Anthropic-Version"} {
+		if len(h.Values(name)) > 1 {
+			return invalid("header_twice", "the header %s stands there twice", name)
+		}
+	}
+	typ, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset := strings.ToLower(params["charset"])
+	if err != nil || typ != "application/json" || (charset != "" && charset != "utf-8") {
+		return status(http.StatusUnsupportedMediaType, "content_type", "send application/json")
+	}
+	return nil
+}
+
+// authenticate looks for the job's token. What is wrong with another is not
+// told.
+func (j *Job) authenticate(h http.Header) *Denial {
+	bad := status(http.StatusUnauthorized, "token", "send this job's token as x-api-key, or as Authorization: Bearer")
+	var given []string
+	if key := h.Get("X-Api-Key"); key != "" {
+		given = append(given, key)
+	}
+	if auth := h.Get("Authorization"); auth != "" {
+		bearer, ok := strings.CutPrefix(auth, "Bearer ")
+		if !ok {
+			return bad
+		}
+		given = append(given, bearer)
+	}
+	if len(given) == 0 {
+		return bad
+	}
+	for _, token := range given {
+		c, err := verify(j.g.c.Key, token, j.g.c.Now())
+		if err != nil || c.job != j.c.ID || c.model != j.c.Model {
+			return bad
+		}
+	}
+	return nil
+}
+
+// read takes the body in, within its time.
+func (j *Job) read(rc *http.ResponseController, r *http.Request) ([]byte, *Denial) {
+	if err := rc.SetReadDeadline(time.Now().Add(j.g.c.Timeouts.Body)); err != nil {
+		j.alarm("door", err.Error(), false)
+		return nil, status(http.StatusInternalServerError, "door", "the body can't be read")
+	}
+	raw := make([]byte, r.ContentLength)
+	if _, err := io.ReadFull(r.Body, raw); err != nil {
+		return nil, status(http.StatusRequestTimeout, "body_short", "the body did not come in whole")
+	}
+	// From here on the deadline would end the answer, too.
+	if err := rc.SetReadDeadline(time.Time{}); err != nil {
+		return nil, status(http.StatusInternalServerError, "door", "the body can't be read")
+	}
+	return raw, nil
+}
+
+// betaNames gives the names in anthropic-beta, in however many headers.
+func betaNames(h http.Header) []string {
+	var names []string
+	for _, line := range h.Values("Anthropic-Beta") {
+		for name := range strings.SplitSeq(line, ",") {
+			if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// call is one call of the agent's on its way.
+type call struct {
+	j     *Job
+	w     http.ResponseWriter
+	rc    *http.ResponseController
+	req   *policy.Request
+	agent context.Context //nolint:containedctx // ends when the agent has gone
+
+	betas        []string
+	droppedBetas int
+	gone         bool // the agent
+}
+
+// countTokens asks the provider how many tokens the call has. It costs
+// nothing, but it is a request with the agent's data: it is counted.
+func (c *call) countTokens() {
+	if err := c.j.budget.Count(); err != nil {
+		c.j.deny(c.w, unpaid(err))
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.j.ctx, c.j.g.c.Timeouts.Silence)
+	defer cancel()
+	n, d := c.count(ctx)
+	if d != nil {
+		c.j.deny(c.w, d)
+		return
+	}
+	body := fmt.Appendf(nil, `{"input_tokens":%d}`, n)
+	_ = c.answer(http.StatusOK, body)
+}
+
+// answer writes a whole answer of ours.
+func (c *call) answer(code int, body []byte) error {
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	c.w.WriteHeader(code)
+	return c.send(body)
+}
+
+var errGone = errors.New("the agent has gone")
+
+// send writes to the agent and flushes. An agent that does not take it in time
+// has gone.
+func (c *call) send(p []byte) error {
+	if c.gone {
+		return errGone
+	}
+	err := c.rc.SetWriteDeadline(time.Now().Add(c.j.g.c.Timeouts.Write))
+	if err == nil {
+		_, err = c.w.Write(p)
+	}
+	if err == nil {
+		err = c.rc.Flush()
+	}
+	if err != nil {
+		c.gone = true
+		return errGone
+	}
+	return nil
+}
