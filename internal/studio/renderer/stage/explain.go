@@ -1,0 +1,149 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/proofreel/proofreel/internal/fault"
+	"github.com/proofreel/proofreel/internal/media/chromium"
+	"github.com/proofreel/proofreel/internal/studio/scene"
+)
+
+// thrown is what the harness tells of an error: shim.failure, with the phase.
+type thrown struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Stack   string `json:"stack"`
+	Frame   int    `json:"frame"`
+	Phase   string `json:"phase"`
+}
+
+// said is a note as the shim has it.
+type said struct {
+	Code  string `json:"code"`
+	Text  string `json:"text"`
+	Frame int    `json:"frame"`
+	Stack string `json:"stack"`
+}
+
+func (s *Stage) takeNotes(all []said) {
+	for _, n := range all {
+		place, _ := s.cfg.Bundle.Position(n.Stack)
+		s.note(scene.Note{Code: n.Code, Text: n.Text, Frame: n.Frame, Place: place})
+	}
+}
+
+// threw makes a fault of what the scene threw.
+func (s *Stage) threw(t thrown) error {
+	place, _ := s.cfg.Bundle.Position(t.Stack)
+	f := &scene.Failure{Code: fault.Code(t.Code), Text: t.Message, Frame: t.Frame, Place: place}
+	if fault.Lookup(f.Code).Code != f.Code || f.Code == fault.Internal {
+		f.Code = fault.SceneThrew
+	}
+	if t.Frame < 0 && t.Phase != "" {
+		f.Text = fmt.Sprintf("%s (in %s)", t.Message, phaseName(t.Phase))
+	}
+	f.Hint = hint(f.Code)
+	if line := s.cfg.Bundle.Line(place); line != "" {
+		f.Hint = fmt.Sprintf("The line is: %s\n%s", line, f.Hint)
+	}
+	return f.Fault()
+}
+
+func phaseName(phase string) string {
+	switch phase {
+	case "start", "import":
+		return "the module's own code"
+	case "assets":
+		return "the loading of assets"
+	case "setup":
+		return "setup"
+	default:
+		return phase
+	}
+}
+
+func hint(c fault.Code) string {
+	switch c {
+	case fault.SceneThrew:
+		return "Mend the scene there; `proofreel scene check` draws a few frames and tells more."
+	case fault.SceneAsync:
+		return "Take async and await out of draw, and load what it needs in setup."
+	case fault.SceneImpure:
+		return "Say sequential: true in meta, or work everything out from t."
+	case fault.SceneNetwork:
+		return "Put the file into the scene's folder and name it in meta.assets."
+	case fault.DiskFull:
+		return "Make room where temporary files are kept (TMPDIR), or in /dev/shm."
+	default:
+		return "docs/scene.md says what a scene may do."
+	}
+}
+
+// hungError says what did not come to an end in time.
+type hungError struct {
+	what  string // "setup", "the frame"
+	limit time.Duration
+	frame int
+	place scene.Place
+}
+
+func (e *hungError) Error() string {
+	return fmt.Sprintf("%s did not end within %v", e.what, e.limit)
+}
+
+// otherKindError says that the scene is of another kind than the browser was
+// started for.
+type otherKindError struct{ kind scene.Kind }
+
+func (e *otherKindError) Error() string { return fmt.Sprintf("the scene is of kind %q", e.kind) }
+
+// explain makes a fault of whatever ended the drawing of a frame, or, with
+// scene.NoFrame, the loading. The context's causes and faults stay.
+func (s *Stage) explain(err error, frame int) error {
+	var (
+		known  *fault.Error
+		other  *otherKindError
+		hung   *hungError
+		memory *chromium.MemoryError
+		died   *chromium.DiedError
+		start  *chromium.StartError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known), errors.As(err, &other):
+		return err
+	case errors.As(err, &hung):
+		f := &scene.Failure{Code: fault.SceneHung, Text: hung.Error(), Frame: hung.frame, Place: hung.place, Hint: "A loop there does not end, or a promise is never kept. A slow machine can be given more time."}
+		return f.Fault()
+	case errors.As(err, &memory):
+		f := &scene.Failure{Code: fault.SceneMemory, Text: memory.Error(), Frame: frame, Hint: "Let the scene keep less, or allow more memory."}
+		return f.Fault()
+	case errors.As(err, &start):
+		return fault.Wrap(err, fault.BrowserFailed, "Try the browser by hand: "+s.cfg.Program.Path+" --version", "the browser for the scene")
+	case errors.As(err, &died):
+		return fault.Wrap(err, fault.BrowserFailed, "Try again: what is finished is kept. If it comes again, give it more memory.", "the browser for the scene")
+	case errors.Is(err, chromium.ErrClosed):
+		return fmt.Errorf("draw frames: %w", err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	default:
+		return fault.Wrap(err, fault.BrowserFailed, "Try again; if it comes again, please report it.", "the browser for the scene")
+	}
+}
+
+func missing(err error) error {
+	if errors.Is(err, chromium.ErrNotFound) {
+		return fault.Wrap(err, fault.MissingTool, "Install one: apt-get install chromium-headless-shell (or chromium); or name it in "+chromium.Variable+".", "a scene is drawn by Chromium")
+	}
+	return fault.Wrap(err, fault.MissingTool, "Name a program, or unset "+chromium.Variable+".", "a scene is drawn by Chromium")
+}
+
+func failureOf(err error) (*scene.Failure, bool) {
+	var f *scene.Failure
+	ok := errors.As(err, &f)
+	return f, ok
+}
