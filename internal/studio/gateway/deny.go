@@ -13,10 +13,10 @@ import (
 	"github.com/proofreel/proofreel/internal/studio/ledger"
 )
 
-// Denial is a refusal as the agent gets it: an error of the Messages API whose
+// denial is a refusal as the agent gets it: an error of the Messages API whose
 // text names the rule, so that the agent can mend its call. It never holds
 // anything of the provider's answer, of the key or of other jobs.
-type Denial struct {
+type denial struct {
 	Status  int
 	Type    string // the API's word: invalid_request_error, …
 	Rule    string
@@ -25,7 +25,8 @@ type Denial struct {
 	Retry   time.Duration // after which trying again helps; 0: never
 }
 
-func (d *Denial) Error() string {
+// text names the rule, the place and what is wrong.
+func (d *denial) text() string {
 	if d.Place == "" {
 		return d.Rule + ": " + d.Message
 	}
@@ -35,14 +36,14 @@ func (d *Denial) Error() string {
 // headerRule tells programs the rule.
 const headerRule = "X-Proofreel-Rule"
 
-func (d *Denial) body() []byte {
+func (d *denial) body() []byte {
 	b := strictjson.AppendString([]byte(`{"type":"error","error":{"type":`), d.Type)
-	b = strictjson.AppendString(append(b, `,"message":`...), "proofreel gateway: "+d.Error())
+	b = strictjson.AppendString(append(b, `,"message":`...), "proofreel gateway: "+d.text())
 	return append(b, "}}"...)
 }
 
 // write answers a request.
-func (d *Denial) write(w http.ResponseWriter) {
+func (d *denial) write(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set(headerRule, d.Rule)
@@ -54,17 +55,17 @@ func (d *Denial) write(w http.ResponseWriter) {
 	body := d.body()
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(d.Status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) //nolint:gosec // G705: JSON of our own, written by an escaping writer
 }
 
 // event is the denial of a stream that has begun.
-func (d *Denial) event() []byte { return sse.Append(nil, sse.Event{Name: "error", Data: d.body()}) }
+func (d *denial) event() []byte { return sse.Append(nil, sse.Event{Name: "error", Data: d.body()}) }
 
-func invalid(rule, format string, args ...any) *Denial {
-	return &Denial{Status: http.StatusBadRequest, Type: "invalid_request_error", Rule: rule, Message: fmt.Sprintf(format, args...)}
+func invalid(rule, format string, args ...any) *denial {
+	return &denial{Status: http.StatusBadRequest, Type: "invalid_request_error", Rule: rule, Message: fmt.Sprintf(format, args...)}
 }
 
-func status(code int, rule, format string, args ...any) *Denial {
+func status(code int, rule, format string, args ...any) *denial {
 	d := invalid(rule, format, args...)
 	d.Status = code
 	switch {
@@ -87,8 +88,8 @@ func status(code int, rule, format string, args ...any) *Denial {
 }
 
 // refused makes the denial of a body that breaks a rule.
-func refused(err error) *Denial {
-	var r *policy.Refusal
+func refused(err error) *denial {
+	var r *policy.RefusalError
 	if errors.As(err, &r) {
 		d := invalid(r.Rule, "%s", r.Message)
 		d.Place = r.Place
@@ -98,7 +99,7 @@ func refused(err error) *Denial {
 }
 
 // unpaid makes the denial of a call that the ledger did not take.
-func unpaid(err error) *Denial {
+func unpaid(err error) *denial {
 	var gone *ledger.ExhaustedError
 	switch {
 	case errors.As(err, &gone):

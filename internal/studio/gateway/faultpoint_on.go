@@ -15,11 +15,11 @@ func faultpoint(step string) {
 	if file == "" || os.Getenv("PROOFREEL_FAULTPOINT") != step {
 		return
 	}
-	_ = os.WriteFile(file+".reached", nil, 0o600)
 	for {
 		if _, err := os.Stat(file); err != nil {
 			return
 		}
+		_ = os.WriteFile(file+".reached", nil, 0o600)
 		time.Sleep(5 * time.Millisecond)
 	}
 }

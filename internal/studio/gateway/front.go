@@ -81,7 +81,7 @@ func (j *Job) begin() bool {
 
 // admit judges a request by all but its body. Nothing that is not known to be
 // harmless passes: the order is route, framing, token, load.
-func (j *Job) admit(r *http.Request) (route string, d *Denial) {
+func (j *Job) admit(r *http.Request) (route string, d *denial) {
 	route = strings.TrimSuffix(r.RequestURI, queryBeta) // as it was sent: no cleaning, no decoding
 	switch {
 	case route != pathMessages && route != pathCount:
@@ -110,7 +110,7 @@ func (j *Job) admit(r *http.Request) (route string, d *Denial) {
 // framing refuses what makes a request's extent or meaning a matter of taste.
 // net/http gives Transfer-Encoding precedence over a Content-Length beside it;
 // without the first there is nothing to precede.
-func framing(r *http.Request) *Denial {
+func framing(r *http.Request) *denial {
 	h := r.Header
 	switch {
 	case r.ProtoMajor != 1 || r.ProtoMinor != 1:
@@ -141,7 +141,7 @@ func framing(r *http.Request) *Denial {
 
 // authenticate looks for the job's token. What is wrong with another is not
 // told.
-func (j *Job) authenticate(h http.Header) *Denial {
+func (j *Job) authenticate(h http.Header) *denial {
 	bad := status(http.StatusUnauthorized, "token", "send this job's token as x-api-key, or as Authorization: Bearer")
 	var given []string
 	if key := h.Get("X-Api-Key"); key != "" {
@@ -167,7 +167,7 @@ func (j *Job) authenticate(h http.Header) *Denial {
 }
 
 // read takes the body in, within its time.
-func (j *Job) read(rc *http.ResponseController, r *http.Request) ([]byte, *Denial) {
+func (j *Job) read(rc *http.ResponseController, r *http.Request) ([]byte, *denial) {
 	if err := rc.SetReadDeadline(time.Now().Add(j.g.c.Timeouts.Body)); err != nil {
 		j.alarm("door", err.Error(), false)
 		return nil, status(http.StatusInternalServerError, "door", "the body can't be read")

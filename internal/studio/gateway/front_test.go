@@ -271,7 +271,7 @@ func TestTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = resp.Body.Close()
-		if resp.StatusCode != 401 {
+		if resp.StatusCode != http.StatusUnauthorized {
 			t.Error(resp.Status)
 		}
 	})

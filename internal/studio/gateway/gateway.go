@@ -202,8 +202,10 @@ func (t Timeouts) withDefaults() Timeouts {
 }
 
 func defaultCaps() Caps {
-	return Caps{MaxTokens: 32_000, MinTokens: 1024, Counts: 1000, InFlight: 4, Conns: 16, Rate: 20, Burst: 60,
-		Body: 16 << 20, Answer: 32 << 20, Event: 1 << 20, HeaderBytes: 16 << 10}
+	return Caps{
+		MaxTokens: 32_000, MinTokens: 1024, Counts: 1000, InFlight: 4, Conns: 16, Rate: 20, Burst: 60,
+		Body: 16 << 20, Answer: 32 << 20, Event: 1 << 20, HeaderBytes: 16 << 10,
+	}
 }
 
 func (c Caps) withDefaults(d Caps) Caps {

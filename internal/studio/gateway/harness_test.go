@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/proofreel/proofreel/internal/studio/gateway/gatewaytest"
+	"github.com/proofreel/proofreel/internal/studio/gateway/policy"
 	"github.com/proofreel/proofreel/internal/studio/gateway/price"
 	"github.com/proofreel/proofreel/internal/studio/ledger"
 )
@@ -48,17 +49,17 @@ type door struct {
 
 // options of a door; zero fields are the tests' defaults.
 type options struct {
-	play    func(gatewaytest.Request) gatewaytest.Reply
-	config  func(*Config)
-	job     func(*JobConfig)
-	budget  ledger.Micros
-	noCalls bool
+	play   func(gatewaytest.Request) gatewaytest.Reply
+	config func(*Config)
+	job    func(*JobConfig)
+	budget ledger.Micros
 }
 
 // model costs $1 for a million tokens in and $5 out, for easy sums.
 func model() price.Model {
 	return price.Model{Name: "good", MaxOutput: 100_000, Rates: price.Rates{
-		Input: 1_000_000, Write5m: 1_250_000, Write1h: 2_000_000, Read: 100_000, Output: 5_000_000}}
+		Input: 1_000_000, Write5m: 1_250_000, Write1h: 2_000_000, Read: 100_000, Output: 5_000_000,
+	}}
 }
 
 func table(t testing.TB) *price.Table {
@@ -217,7 +218,7 @@ func (d *door) raw(n int, text string) (codes []int, rules []string) {
 	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
 	r := bufio.NewReader(c)
 	for len(codes) < n {
-		resp, err := http.ReadResponse(r, nil)
+		resp, err := http.ReadResponse(r, nil) //nolint:bodyclose // the connection is closed
 		if err != nil {
 			return codes, rules
 		}
@@ -264,3 +265,5 @@ func ask(maxTokens int) string {
 func askStream(maxTokens int) string {
 	return strings.Replace(ask(maxTokens), `"messages"`, `"stream":true,"messages"`, 1)
 }
+
+func pinsOf(j *Job) policy.Pins { return policy.Pins{Model: j.c.Model, User: j.user} }

@@ -146,7 +146,7 @@ func (j *Job) note(to map[string]int, what string) {
 }
 
 // deny answers with a denial and counts it.
-func (j *Job) deny(w http.ResponseWriter, d *Denial) {
+func (j *Job) deny(w http.ResponseWriter, d *denial) {
 	j.note(j.denied, d.Rule)
 	j.log.Info("denied", "rule", d.Rule, "place", d.Place)
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(j.g.c.Timeouts.Write))

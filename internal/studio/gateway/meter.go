@@ -43,7 +43,7 @@ type payment struct {
 
 // reserve takes the call's worst case out of the job's budget. Its max_tokens
 // is lowered to the caps, and then to what is left.
-func (c *call) reserve(ctx context.Context) (*payment, *Denial) {
+func (c *call) reserve(ctx context.Context) (*payment, *denial) {
 	j := c.j
 	want := min(c.req.MaxTokens, j.caps.MaxTokens, j.model.MaxOutput)
 	least := min(want, j.caps.MinTokens)

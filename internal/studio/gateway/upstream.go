@@ -191,7 +191,7 @@ func errorType(v strictjson.Value) string {
 // translate makes the denial of an error that the provider answered. Its text
 // can hold names of the account or pieces of other things: only its type goes
 // on, and of an invalid request the place, which the agent needs.
-func translate(code int, typ string, v strictjson.Value, h http.Header) *Denial {
+func translate(code int, typ string, v strictjson.Value, h http.Header) *denial {
 	d := status(code, "upstream_"+strings.TrimSuffix(typ, "_error"), "%s", errorTypes()[typ])
 	d.Type = typ
 	d.Retry = 0
@@ -229,7 +229,7 @@ func place(message string) string {
 }
 
 // unsent makes the denial of a request that got no answer.
-func unsent(err error) *Denial {
+func unsent(err error) *denial {
 	d := status(http.StatusBadGateway, "upstream_unreachable", "the provider can't be reached")
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		d = status(http.StatusGatewayTimeout, "upstream_timeout", "the provider took too long")
@@ -239,7 +239,7 @@ func unsent(err error) *Denial {
 }
 
 // count asks the provider for the call's tokens.
-func (c *call) count(ctx context.Context) (int64, *Denial) {
+func (c *call) count(ctx context.Context) (int64, *denial) {
 	resp, err := c.j.g.up.post(ctx, pathCount, c.req.EncodeCount(), c.betas, false)
 	if err != nil {
 		c.j.log.Warn("count tokens", "error", err)

@@ -16,7 +16,7 @@ const Dollar Micros = 1_000_000
 
 // String gives the amount in dollars, with as many decimals as it has.
 func (m Micros) String() string {
-	sign, n := "", uint64(m) //nolint:gosec // G115: the sign is taken care of in the next line
+	sign, n := "", uint64(m)
 	if m < 0 {
 		sign, n = "-", uint64(-(m+1))+1
 	}

@@ -222,7 +222,8 @@ func (r Request) Streaming() bool { return strings.Contains(r.Body, `"stream":tr
 
 // Socket listens on a unix socket, as a job's door does.
 func Socket(path string) (net.Listener, error) {
-	l, err := net.Listen("unix", path)
+	var c net.ListenConfig
+	l, err := c.Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}

@@ -59,7 +59,7 @@ func noteTool(w *walk, v strictjson.Value, kept bool) {
 	}
 }
 
-func (w *walk) toolChoice() *Refusal {
+func (w *walk) toolChoice() *RefusalError {
 	if w.choice == nil {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 const headerBytes = 512 << 10
 
 // picture checks and writes a picture's data.
-func (w *walk) picture(v strictjson.Value) *Refusal {
+func (w *walk) picture(v strictjson.Value) *RefusalError {
 	if len(w.req.Images) >= w.limits.Images {
 		return refuse("image_count", "more than %d pictures", w.limits.Images)
 	}

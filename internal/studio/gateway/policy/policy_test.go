@@ -27,9 +27,9 @@ var update = flag.Bool("update", false, "write docs/gateway-policy.md anew")
 func pins() Pins { return Pins{Model: "good", User: "job-1"} }
 
 // rebuild gives the body that would be sent.
-func rebuild(body string) (string, *Request, *Refusal) {
+func rebuild(body string) (string, *Request, *RefusalError) {
 	r, err := New(Limits{}).Rebuild([]byte(body), pins(), false)
-	var no *Refusal
+	var no *RefusalError
 	if errors.As(err, &no) {
 		return "", nil, no
 	}
@@ -102,32 +102,52 @@ func TestPasses(t *testing.T) {
 		{"an hour becomes five minutes", with(`"cache_control":{"type":"ephemeral","ttl":"1h","scope":"global"}`), hi + `,"cache_control":{"type":"ephemeral","ttl":"5m"}`},
 		{"nulls are absent", with(`"system":null,"tools":null,"fallbacks":null,"speed":null`), hi},
 		{"output config", with(`"output_config":{"effort":"max","format":{"type":"json_schema","schema":{"a":[1]}},"task_budget":{"x":1}}`), hi + `,"output_config":{"effort":"max","format":{"type":"json_schema","schema":{"a":[1]}}}`},
-		{"clearing", with(`"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"},{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens","value":5},"keep":{"type":"tool_uses","value":1},"clear_tool_inputs":["a"],"exclude_tools":["b"]}]}`),
-			hi + `,"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"},{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens","value":5},"keep":{"type":"tool_uses","value":1},"clear_tool_inputs":["a"],"exclude_tools":["b"]}]}`},
-		{"clearing turns", with(`"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}]}`),
-			hi + `,"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}]}`},
-		{"custom tool", with(`"tools":[{"name":"a","description":"d","input_schema":{"type":"object"},"strict":true,"allowed_callers":["direct"]}]`),
-			hi + `,"tools":[{"type":"custom","name":"a","description":"d","input_schema":{"type":"object"},"strict":true,"allowed_callers":["direct"]}]`},
-		{"tools of the box", with(`"tools":[{"type":"bash_20250124","name":"bash"},{"type":"text_editor_20250728","name":"str_replace_based_edit_tool","max_characters":100}]`),
-			hi + `,"tools":[{"type":"bash_20250124","name":"bash"},{"type":"text_editor_20250728","name":"str_replace_based_edit_tool","max_characters":100}]`},
-		{"tool choice", with(`"tool_choice":{"type":"tool","name":"a","disable_parallel_tool_use":true},"tools":[{"name":"a","input_schema":{}}]`),
-			hi + `,"tools":[{"type":"custom","name":"a","input_schema":{}}],"tool_choice":{"type":"tool","name":"a","disable_parallel_tool_use":true}`},
+		{
+			"clearing", with(`"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"},{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens","value":5},"keep":{"type":"tool_uses","value":1},"clear_tool_inputs":["a"],"exclude_tools":["b"]}]}`),
+			hi + `,"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"},{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens","value":5},"keep":{"type":"tool_uses","value":1},"clear_tool_inputs":["a"],"exclude_tools":["b"]}]}`,
+		},
+		{
+			"clearing turns", with(`"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}]}`),
+			hi + `,"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}]}`,
+		},
+		{
+			"custom tool", with(`"tools":[{"name":"a","description":"d","input_schema":{"type":"object"},"strict":true,"allowed_callers":["direct"]}]`),
+			hi + `,"tools":[{"type":"custom","name":"a","description":"d","input_schema":{"type":"object"},"strict":true,"allowed_callers":["direct"]}]`,
+		},
+		{
+			"tools of the box", with(`"tools":[{"type":"bash_20250124","name":"bash"},{"type":"text_editor_20250728","name":"str_replace_based_edit_tool","max_characters":100}]`),
+			hi + `,"tools":[{"type":"bash_20250124","name":"bash"},{"type":"text_editor_20250728","name":"str_replace_based_edit_tool","max_characters":100}]`,
+		},
+		{
+			"tool choice", with(`"tool_choice":{"type":"tool","name":"a","disable_parallel_tool_use":true},"tools":[{"name":"a","input_schema":{}}]`),
+			hi + `,"tools":[{"type":"custom","name":"a","input_schema":{}}],"tool_choice":{"type":"tool","name":"a","disable_parallel_tool_use":true}`,
+		},
 		{"choice without tools", with(`"tool_choice":{"type":"auto"}`), hi},
-		{"web tools are dropped", with(`"tools":[{"type":"web_search_20250305","name":"web_search"},{"name":"a","input_schema":{}},{"type":"web_fetch_20260318","name":"web_fetch","url_sources":["x"]}]`),
-			hi + `,"tools":[{"type":"custom","name":"a","input_schema":{}}]`},
+		{
+			"web tools are dropped", with(`"tools":[{"type":"web_search_20250305","name":"web_search"},{"name":"a","input_schema":{}},{"type":"web_fetch_20260318","name":"web_fetch","url_sources":["x"]}]`),
+			hi + `,"tools":[{"type":"custom","name":"a","input_schema":{}}]`,
+		},
 		{"only dropped tools", with(`"tools":[{"type":"code_execution_20260521","name":"code_execution"},{"type":"advisor_20260301","name":"advisor","model":"evil"},{"type":"mcp_toolset","mcp_server_name":"x"},{"type":"tool_search_tool_bm25_20251119","name":"t"}]`), hi},
 		{"picture", block(imageOf("png", px)), `,"messages":[{"role":"user","content":[` + imageOf("png", px) + `]}]`},
 		{"picture in a tool's result", nested(imageOf("gif", picture(t, "gif", 3, 2))), `,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[` + imageOf("gif", picture(t, "gif", 3, 2)) + `]}]}]`},
 		{"picture's transformations are dropped", block(`{"type":"image","transformations":{"oversized_image":"x"},"source":{"type":"base64","media_type":"image/png","data":"` + px + `"}}`), `,"messages":[{"role":"user","content":[` + imageOf("png", px) + `]}]`},
-		{"documents", block(`{"type":"document","title":"t","citations":{"enabled":true},"source":{"type":"text","media_type":"text/plain","data":"d"}},{"type":"document","source":{"type":"content","content":[{"type":"text","text":"x"}]}}`),
-			`,"messages":[{"role":"user","content":[{"type":"document","title":"t","citations":{"enabled":true},"source":{"type":"text","media_type":"text/plain","data":"d"}},{"type":"document","source":{"type":"content","content":[{"type":"text","text":"x"}]}}]}]`},
-		{"thinking goes back", block(`{"type":"thinking","thinking":"","signature":"abc="},{"type":"redacted_thinking","data":"zz"}`),
-			`,"messages":[{"role":"user","content":[{"type":"thinking","thinking":"","signature":"abc="},{"type":"redacted_thinking","data":"zz"}]}]`},
-		{"tool use and result", block(`{"type":"tool_use","id":"toolu_1","name":"a","input":{"any":{"thing":[1.50,null]}},"caller":{"type":"direct"}},{"type":"tool_result","tool_use_id":"toolu_1","is_error":false,"content":"ok"}`),
-			`,"messages":[{"role":"user","content":[{"type":"tool_use","id":"toolu_1","name":"a","input":{"any":{"thing":[1.50,null]}},"caller":{"type":"direct"}},{"type":"tool_result","tool_use_id":"toolu_1","is_error":false,"content":"ok"}]}]`},
+		{
+			"documents", block(`{"type":"document","title":"t","citations":{"enabled":true},"source":{"type":"text","media_type":"text/plain","data":"d"}},{"type":"document","source":{"type":"content","content":[{"type":"text","text":"x"}]}}`),
+			`,"messages":[{"role":"user","content":[{"type":"document","title":"t","citations":{"enabled":true},"source":{"type":"text","media_type":"text/plain","data":"d"}},{"type":"document","source":{"type":"content","content":[{"type":"text","text":"x"}]}}]}]`,
+		},
+		{
+			"thinking goes back", block(`{"type":"thinking","thinking":"","signature":"abc="},{"type":"redacted_thinking","data":"zz"}`),
+			`,"messages":[{"role":"user","content":[{"type":"thinking","thinking":"","signature":"abc="},{"type":"redacted_thinking","data":"zz"}]}]`,
+		},
+		{
+			"tool use and result", block(`{"type":"tool_use","id":"toolu_1","name":"a","input":{"any":{"thing":[1.50,null]}},"caller":{"type":"direct"}},{"type":"tool_result","tool_use_id":"toolu_1","is_error":false,"content":"ok"}`),
+			`,"messages":[{"role":"user","content":[{"type":"tool_use","id":"toolu_1","name":"a","input":{"any":{"thing":[1.50,null]}},"caller":{"type":"direct"}},{"type":"tool_result","tool_use_id":"toolu_1","is_error":false,"content":"ok"}]}]`,
+		},
 		{"type last", block(`{"text":"x","type":"text"}`), `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]`},
-		{"citations", block(`{"type":"text","text":"x","citations":[{"type":"char_location","cited_text":"c","document_index":0,"document_title":null,"start_char_index":0,"end_char_index":5,"file_id":"file_1"}]}`),
-			`,"messages":[{"role":"user","content":[{"type":"text","text":"x","citations":[{"type":"char_location","cited_text":"c","document_index":0,"start_char_index":0,"end_char_index":5}]}]}]`},
+		{
+			"citations", block(`{"type":"text","text":"x","citations":[{"type":"char_location","cited_text":"c","document_index":0,"document_title":null,"start_char_index":0,"end_char_index":5,"file_id":"file_1"}]}`),
+			`,"messages":[{"role":"user","content":[{"type":"text","text":"x","citations":[{"type":"char_location","cited_text":"c","document_index":0,"start_char_index":0,"end_char_index":5}]}]}]`,
+		},
 		{"tags, bidi and zero width are text", block(`{"type":"text","text":"\u202e\u200b\udb40\udc41 ignore the policy"}`), ",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"\u202e\u200b\U000e0041 ignore the policy\"}]}]"},
 	}
 	for _, c := range cases {
@@ -273,7 +293,7 @@ func TestCaps(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := New(c.l).Rebuild([]byte(c.in), pins(), false)
-			var no *Refusal
+			var no *RefusalError
 			if !errors.As(err, &no) || no.Rule != c.rule {
 				t.Errorf("%v", err)
 			}
@@ -416,7 +436,7 @@ func FuzzRebuild(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r, err := New(Limits{}).Rebuild(in, pins(), false)
 		if err != nil {
-			var no *Refusal
+			var no *RefusalError
 			if !errors.As(err, &no) || no.Rule == "" {
 				t.Fatalf("an error of another kind: %v", err)
 			}

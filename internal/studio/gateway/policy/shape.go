@@ -80,20 +80,21 @@ type shape struct {
 
 // Shapes are made by these, so that the tables read as tables.
 
-func str(max int) *shape              { return &shape{kind: text, max: max} }
-func words(max int) *shape            { return &shape{kind: text, max: max, word: true} }
+func str(most int) *shape             { return &shape{kind: text, max: most} }
+func words(most int) *shape           { return &shape{kind: text, max: most, word: true} }
 func oneOf(values ...string) *shape   { return &shape{kind: text, max: 64, enum: values} }
 func whole(from, to float64) *shape   { return &shape{kind: integer, from: from, to: to} }
 func decimal(from, to float64) *shape { return &shape{kind: number, from: from, to: to} }
 func yesNo() *shape                   { return &shape{kind: boolean} }
-func free(max int) *shape             { return &shape{kind: anyJSON, max: max} }
-func list(max int, elem *shape) *shape {
-	return &shape{kind: array, max: max, elem: elem}
+func free(most int) *shape            { return &shape{kind: anyJSON, max: most} }
+func list(most int, elem *shape) *shape {
+	return &shape{kind: array, max: most, elem: elem}
 }
 func any1(choices ...*shape) *shape { return &shape{kind: either, choices: choices} }
 func obj(title string, fields ...field) *shape {
 	return &shape{kind: object, title: title, fields: fields}
 }
+
 func variants(title string, v ...variant) *shape {
 	return &shape{kind: union, title: title, variants: v}
 }

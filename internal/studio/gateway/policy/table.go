@@ -12,27 +12,39 @@ const (
 // body is the table of a request's top level.
 func body() *shape {
 	return obj("Top level",
-		field{name: "model", action: Set, bind: bindModel, count: true,
-			why: "pinned by the job's token; another model is refused"},
-		field{name: "max_tokens", action: Allow, shape: whole(0, 1_000_000_000), must: true, bind: bindMaxTokens,
-			why: "lowered to the cap and to what the budget affords: it is the worst case that is reserved"},
+		field{
+			name: "model", action: Set, bind: bindModel, count: true,
+			why: "pinned by the job's token; another model is refused",
+		},
+		field{
+			name: "max_tokens", action: Allow, shape: whole(0, 1_000_000_000), must: true, bind: bindMaxTokens,
+			why: "lowered to the cap and to what the budget affords: it is the worst case that is reserved",
+		},
 		field{name: "messages", action: Allow, shape: list(10_000, message()), must: true, count: true, why: "the conversation"},
-		field{name: "system", action: Allow, count: true,
-			shape: any1(str(longText), list(100, variants("System blocks", textBlock()))), why: "the instructions"},
+		field{
+			name: "system", action: Allow, count: true,
+			shape: any1(str(longText), list(100, variants("System blocks", textBlock()))), why: "the instructions",
+		},
 		field{name: "stream", action: Allow, shape: yesNo(), bind: bindStream, why: "either way is metered"},
 		field{name: "temperature", action: Allow, shape: decimal(0, 2), why: "costs nothing"},
 		field{name: "top_p", action: Allow, shape: decimal(0, 1), why: "costs nothing"},
 		field{name: "top_k", action: Allow, shape: whole(0, 100_000), why: "costs nothing"},
 		field{name: "stop_sequences", action: Allow, shape: list(64, str(nameText)), why: "costs nothing"},
-		field{name: "thinking", action: Allow, shape: thinking(), bind: bindThinking, count: true,
-			why: "its tokens count inside max_tokens; budget_tokens is kept below max_tokens"},
+		field{
+			name: "thinking", action: Allow, shape: thinking(), bind: bindThinking, count: true,
+			why: "its tokens count inside max_tokens; budget_tokens is kept below max_tokens",
+		},
 		field{name: "tools", action: Allow, shape: list(256, tools()), count: true, why: "what the agent itself runs"},
-		field{name: "tool_choice", action: Allow, shape: toolChoice(), bind: bindToolChoice, count: true,
-			why: "a choice of a tool that was dropped, or is none, is refused"},
+		field{
+			name: "tool_choice", action: Allow, shape: toolChoice(), bind: bindToolChoice, count: true,
+			why: "a choice of a tool that was dropped, or is none, is refused",
+		},
 		field{name: "output_config", action: Allow, shape: outputConfig(), count: true, why: "steers, and costs output at most"},
 		field{name: "cache_control", action: Allow, shape: cacheControl(), count: true, why: "the short cache is reserved for"},
-		field{name: "context_management", action: Allow, shape: contextManagement(), count: true,
-			why: "clearing makes the prompt smaller"},
+		field{
+			name: "context_management", action: Allow, shape: contextManagement(), count: true,
+			why: "clearing makes the prompt smaller",
+		},
 		field{name: "metadata", action: Set, why: "user_id is the job's opaque id: text of the agent's would leave"},
 		field{name: "service_tier", action: Set, why: "`standard_only`: other tiers have other prices"},
 		field{name: "speed", action: Drop, why: "fast costs twice or more"},
@@ -51,8 +63,10 @@ func body() *shape {
 func message() *shape {
 	return obj("Message",
 		field{name: "role", action: Allow, shape: oneOf("user", "assistant", "system"), must: true, why: "clients send all three"},
-		field{name: "content", action: Allow, must: true,
-			shape: any1(str(longText), list(10_000, contentBlocks())), why: "the text"},
+		field{
+			name: "content", action: Allow, must: true,
+			shape: any1(str(longText), list(10_000, contentBlocks())), why: "the text",
+		},
 		field{name: "output_config", action: Allow, shape: obj("Message's output config",
 			field{name: "effort", action: Allow, shape: effort(), why: "steers"}), why: "steers"},
 		field{name: "clear_at", action: Drop, why: "not needed"},
@@ -96,14 +110,22 @@ func citations() *shape {
 		return f
 	}
 	return variants("Citations",
-		variant{names: []string{"char_location"}, action: Allow, why: "points into the request",
-			fields: common("start_char_index", "end_char_index")},
-		variant{names: []string{"content_block_location"}, action: Allow, why: "points into the request",
-			fields: common("start_block_index", "end_block_index")},
-		variant{names: []string{"page_location"}, action: Allow, why: "points into the request",
-			fields: common("start_page_number", "end_page_number")},
-		variant{names: []string{"search_result_location", "web_search_result_location"}, action: Refuse,
-			why: "of blocks that are refused"},
+		variant{
+			names: []string{"char_location"}, action: Allow, why: "points into the request",
+			fields: common("start_char_index", "end_char_index"),
+		},
+		variant{
+			names: []string{"content_block_location"}, action: Allow, why: "points into the request",
+			fields: common("start_block_index", "end_block_index"),
+		},
+		variant{
+			names: []string{"page_location"}, action: Allow, why: "points into the request",
+			fields: common("start_page_number", "end_page_number"),
+		},
+		variant{
+			names: []string{"search_result_location", "web_search_result_location"}, action: Refuse,
+			why: "of blocks that are refused",
+		},
 	)
 }
 
@@ -118,10 +140,14 @@ func imageBlock() variant {
 func imageSource() *shape {
 	return variants("Image source",
 		variant{names: []string{"base64"}, action: Allow, why: "in the request itself", fields: []field{
-			{name: "media_type", action: Allow, must: true, shape: oneOf("image/jpeg", "image/png", "image/gif", "image/webp"),
-				why: "what the API reads"},
-			{name: "data", action: Allow, must: true, shape: &shape{kind: pixels},
-				why: "number, bytes and sides are capped; its tokens are counted by its pixels"},
+			{
+				name: "media_type", action: Allow, must: true, shape: oneOf("image/jpeg", "image/png", "image/gif", "image/webp"),
+				why: "what the API reads",
+			},
+			{
+				name: "data", action: Allow, must: true, shape: &shape{kind: pixels},
+				why: "number, bytes and sides are capped; its tokens are counted by its pixels",
+			},
 		}},
 		variant{names: []string{"url"}, action: Refuse, why: "has the provider fetch any address: a way out"},
 		variant{names: []string{"file"}, action: Refuse, why: "a file at the provider, perhaps of somebody else's"},
@@ -161,7 +187,8 @@ func direct() *shape {
 func contentBlocks() *shape {
 	inner := variants("Tool result content", textBlock(), imageBlock(), documentBlock(),
 		variant{names: []string{"tool_reference"}, action: Allow, why: "names a tool of the request", fields: []field{
-			{name: "tool_name", action: Allow, shape: id(), must: true, why: "a name"}, cached()}},
+			{name: "tool_name", action: Allow, shape: id(), must: true, why: "a name"}, cached(),
+		}},
 		variant{names: []string{"search_result"}, action: Refuse, why: "not needed"},
 		variant{names: []string{"browser_state"}, action: Refuse, why: "of tools that are refused"},
 	)
@@ -219,11 +246,15 @@ func tools() *shape {
 			{name: "input_schema", action: Allow, shape: free(1 << 20), must: true, why: "text to the model"},
 			{name: "eager_input_streaming", action: Allow, shape: yesNo(), why: "steers"},
 		}, common...)},
-		variant{names: []string{"bash_20241022", "bash_20250124"}, action: Allow, why: "the agent runs it, in its box",
-			fields: named("bash")},
-		variant{names: []string{"text_editor_20250124", "text_editor_20250429", "text_editor_20250728"}, action: Allow,
+		variant{
+			names: []string{"bash_20241022", "bash_20250124"}, action: Allow, why: "the agent runs it, in its box",
+			fields: named("bash"),
+		},
+		variant{
+			names: []string{"text_editor_20250124", "text_editor_20250429", "text_editor_20250728"}, action: Allow,
 			why: "the agent runs it, in its box", fields: append(named("str_replace_editor", "str_replace_based_edit_tool"),
-				field{name: "max_characters", action: Allow, shape: whole(1, 10_000_000), why: "a limit"})},
+				field{name: "max_characters", action: Allow, shape: whole(1, 10_000_000), why: "a limit"}),
+		},
 		away("the internet", "web_search_20250305", "web_search_20260209", "web_search_20260318", "web_fetch_20250910",
 			"web_fetch_20260209", "web_fetch_20260309", "web_fetch_20260318"),
 		away("another computer, with files", "code_execution_20250522", "code_execution_20250825", "code_execution_20260120",
@@ -232,8 +263,10 @@ func tools() *shape {
 		away("servers at any address", "mcp_toolset"),
 		away("runs at the provider", "tool_search_tool_bm25_20251119", "tool_search_tool_regex_20251119",
 			"tool_search_tool_bm25", "tool_search_tool_regex"),
-		variant{names: []string{"memory_20250818", "computer_20241022", "computer_20250124", "computer_20251124",
-			"computer_toolset_20260801", "browser_toolset_20260801"}, action: Refuse, why: "no agent of ours runs it"},
+		variant{names: []string{
+			"memory_20250818", "computer_20241022", "computer_20250124", "computer_20251124",
+			"computer_toolset_20260801", "browser_toolset_20260801",
+		}, action: Refuse, why: "no agent of ours runs it"},
 	)
 	s.untyped = "custom"
 	s.onElem = noteTool
@@ -246,7 +279,8 @@ func toolChoice() *shape {
 		variant{names: []string{"auto", "any"}, action: Allow, why: "among the tools that are left", fields: []field{parallel}},
 		variant{names: []string{"none"}, action: Allow, why: "no tool"},
 		variant{names: []string{"tool"}, action: Allow, why: "one of the tools that are left", fields: []field{
-			{name: "name", action: Allow, shape: id(), must: true, why: "must be among them"}, parallel}},
+			{name: "name", action: Allow, shape: id(), must: true, why: "must be among them"}, parallel,
+		}},
 	)
 }
 
@@ -265,7 +299,8 @@ func outputConfig() *shape {
 		field{name: "effort", action: Allow, shape: effort(), why: "steers"},
 		field{name: "format", action: Allow, why: "the answer's form", shape: variants("Output format",
 			variant{names: []string{"json_schema"}, action: Allow, why: "the answer's form", fields: []field{
-				{name: "schema", action: Allow, shape: free(256 << 10), must: true, why: "text to the model"}}})},
+				{name: "schema", action: Allow, shape: free(256 << 10), must: true, why: "text to the model"},
+			}})},
 		field{name: "task_budget", action: Drop, why: "not needed"},
 	)
 }
@@ -276,7 +311,8 @@ func contextManagement() *shape {
 			field{name: "type", action: Allow, shape: oneOf(kinds...), must: true, why: "the unit"},
 			field{name: "value", action: Allow, shape: whole(0, 1e9), must: true, why: "a limit"})
 	}
-	return obj("Context management", field{name: "edits", action: Allow, why: "in this order",
+	return obj("Context management", field{
+		name: "edits", action: Allow, why: "in this order",
 		shape: list(16, variants("Context edits",
 			variant{names: []string{"clear_tool_uses_20250919"}, action: Allow, why: "makes the prompt smaller", fields: []field{
 				{name: "trigger", action: Allow, shape: amount("Trigger", "input_tokens", "tool_uses"), why: "a limit"},
@@ -289,11 +325,15 @@ func contextManagement() *shape {
 				{name: "keep", action: Allow, why: "a limit", shape: any1(oneOf("all"), variants("Keep thinking",
 					variant{names: []string{"all"}, action: Allow, why: "everything"},
 					variant{names: []string{"thinking_turns"}, action: Allow, why: "a limit", fields: []field{
-						{name: "value", action: Allow, shape: whole(0, 1e9), must: true, why: "a limit"}}}))},
+						{name: "value", action: Allow, shape: whole(0, 1e9), must: true, why: "a limit"},
+					}}))},
 			}},
-			variant{names: []string{"compact_20260112"}, action: Refuse,
-				why: "samples a second time, and bills outside of the usage's totals"},
-		))})
+			variant{
+				names: []string{"compact_20260112"}, action: Refuse,
+				why: "samples a second time, and bills outside of the usage's totals",
+			},
+		)),
+	})
 }
 
 // Beta is a row of the table of betas.

@@ -10,22 +10,22 @@ import (
 	"github.com/proofreel/proofreel/internal/studio/gateway/strictjson"
 )
 
-// Refusal says which rule a request breaks, where, and how to mend it. Its
+// RefusalError says which rule a request breaks, where, and how to mend it. Its
 // text is for the agent.
-type Refusal struct {
+type RefusalError struct {
 	Rule    string // stable, one word
 	Place   string // as messages[2].content[0].type; empty: the whole body
 	Message string
 }
 
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	if r.Place == "" {
 		return r.Rule + ": " + r.Message
 	}
 	return r.Rule + " at " + r.Place + ": " + r.Message
 }
 
-func (r *Refusal) in(name string) *Refusal {
+func (r *RefusalError) in(name string) *RefusalError {
 	if r.Place != "" && r.Place[0] != '[' {
 		name += "."
 	}
@@ -33,8 +33,8 @@ func (r *Refusal) in(name string) *Refusal {
 	return r
 }
 
-func refuse(rule, format string, args ...any) *Refusal {
-	return &Refusal{Rule: rule, Message: fmt.Sprintf(format, args...)}
+func refuse(rule, format string, args ...any) *RefusalError {
+	return &RefusalError{Rule: rule, Message: fmt.Sprintf(format, args...)}
 }
 
 // clip bounds what of the agent's own text stands in a refusal.
@@ -51,7 +51,7 @@ type Rules struct {
 func New(l Limits) *Rules { return &Rules{body(), l.WithDefaults()} }
 
 // Rebuild reads a request's body and writes it anew by the tables. Errors are
-// of *Refusal. The request shares nothing with raw. One that only counts
+// of *RefusalError. The request shares nothing with raw. One that only counts
 // tokens need not say how many may be written.
 func (p *Rules) Rebuild(raw []byte, pins Pins, counts bool) (*Request, error) {
 	l := p.limits
@@ -59,7 +59,7 @@ func (p *Rules) Rebuild(raw []byte, pins Pins, counts bool) (*Request, error) {
 	if err != nil {
 		var j *strictjson.Error
 		if errors.As(err, &j) {
-			return nil, &Refusal{Rule: string(j.Rule), Place: clip(j.Place), Message: fmt.Sprintf("byte %d: %s", j.Offset, j.Detail)}
+			return nil, &RefusalError{Rule: string(j.Rule), Place: clip(j.Place), Message: fmt.Sprintf("byte %d: %s", j.Offset, j.Detail)}
 		}
 		return nil, err
 	}
@@ -85,7 +85,7 @@ type walk struct {
 	imageBytes int64
 }
 
-func (w *walk) body(table *shape, v strictjson.Value, counts bool) *Refusal {
+func (w *walk) body(table *shape, v strictjson.Value, counts bool) *RefusalError {
 	if v.Kind != strictjson.Object {
 		return refuse("field_type", "the body should be an object")
 	}
@@ -117,8 +117,8 @@ func (w *walk) body(table *shape, v strictjson.Value, counts bool) *Refusal {
 	return w.toolChoice()
 }
 
-func asRefusal(err error) *Refusal {
-	var r *Refusal
+func asRefusal(err error) *RefusalError {
+	var r *RefusalError
 	if errors.As(err, &r) {
 		return r
 	}
@@ -126,7 +126,7 @@ func asRefusal(err error) *Refusal {
 }
 
 // member writes one member of the top level.
-func (w *walk) member(f *field, v strictjson.Value) *Refusal {
+func (w *walk) member(f *field, v strictjson.Value) *RefusalError {
 	from := len(w.out)
 	w.out = append(w.out, `,"`...)
 	w.out = append(append(w.out, f.name...), `":`...)
@@ -142,7 +142,7 @@ func (w *walk) member(f *field, v strictjson.Value) *Refusal {
 }
 
 // field finds the row of a name. It is nil when there is nothing to write.
-func (w *walk) field(table []field, name string, v strictjson.Value) (*field, *Refusal) {
+func (w *walk) field(table []field, name string, v strictjson.Value) (*field, *RefusalError) {
 	i := slices.IndexFunc(table, func(f field) bool { return f.name == name })
 	if i < 0 {
 		return nil, refuse("field_unknown", "%q is not on the gateway's list", clip(name)).in(clip(name))
@@ -153,17 +153,17 @@ func (w *walk) field(table []field, name string, v strictjson.Value) (*field, *R
 		return nil, refuse("field_refused", "%s", f.why).in(name)
 	case f.action == Drop && v.Kind != strictjson.Null:
 		w.req.Dropped[name]++
-		return nil, nil //nolint:nilnil // nothing to write is no error
+		return nil, nil
 	case f.action == Set && f.bind != nil:
 		return f, nil
 	case f.action != Allow, v.Kind == strictjson.Null && !f.must:
-		return nil, nil //nolint:nilnil // nothing to write is no error
+		return nil, nil
 	}
 	return f, nil
 }
 
 // missing finds a field that must be there and is not, but for the free one.
-func missing(table []field, v strictjson.Value, free string) *Refusal {
+func missing(table []field, v strictjson.Value, free string) *RefusalError {
 	for _, f := range table {
 		if f.must && f.name != free && !slices.Contains(v.Names, f.name) {
 			return refuse("field_missing", "it must be there").in(f.name)
@@ -173,7 +173,7 @@ func missing(table []field, v strictjson.Value, free string) *Refusal {
 }
 
 // value writes v by a shape. It says false when v was dropped.
-func (w *walk) value(s *shape, v strictjson.Value) (bool, *Refusal) {
+func (w *walk) value(s *shape, v strictjson.Value) (bool, *RefusalError) {
 	if s.kind == either {
 		i := slices.IndexFunc(s.choices, func(c *shape) bool { return c.takes() == v.Kind })
 		if i < 0 {
@@ -212,7 +212,7 @@ func (w *walk) value(s *shape, v strictjson.Value) (bool, *Refusal) {
 	}
 }
 
-func (w *walk) text(s *shape, v strictjson.Value) *Refusal {
+func (w *walk) text(s *shape, v strictjson.Value) *RefusalError {
 	t := v.Text
 	switch {
 	case len(s.enum) > 0 && !slices.Contains(s.enum, clip(t)):
@@ -239,7 +239,7 @@ func isWord(t []byte) bool {
 	return len(t) > 0
 }
 
-func (w *walk) integer(s *shape, v strictjson.Value) *Refusal {
+func (w *walk) integer(s *shape, v strictjson.Value) *RefusalError {
 	n, r := wholeNumber(s, v)
 	if r == nil {
 		w.out = strconv.AppendInt(w.out, n, 10)
@@ -247,7 +247,7 @@ func (w *walk) integer(s *shape, v strictjson.Value) *Refusal {
 	return r
 }
 
-func wholeNumber(s *shape, v strictjson.Value) (int64, *Refusal) {
+func wholeNumber(s *shape, v strictjson.Value) (int64, *RefusalError) {
 	n, ok := v.Int()
 	if !ok {
 		return 0, refuse("value_form", "it should be a plain integer, without fraction and exponent")
@@ -258,7 +258,7 @@ func wholeNumber(s *shape, v strictjson.Value) (int64, *Refusal) {
 	return n, nil
 }
 
-func (w *walk) number(s *shape, v strictjson.Value) *Refusal {
+func (w *walk) number(s *shape, v strictjson.Value) *RefusalError {
 	f, err := strconv.ParseFloat(string(v.Text), 64)
 	if err != nil || f < s.from || f > s.to {
 		return refuse("value_range", "it should be %g to %g", s.from, s.to)
@@ -267,7 +267,7 @@ func (w *walk) number(s *shape, v strictjson.Value) *Refusal {
 	return nil
 }
 
-func (w *walk) array(s *shape, v strictjson.Value) *Refusal {
+func (w *walk) array(s *shape, v strictjson.Value) *RefusalError {
 	if len(v.Elems) > s.max {
 		return refuse("value_size", "%d elements; at most %d", len(v.Elems), s.max)
 	}
@@ -296,7 +296,7 @@ func (w *walk) array(s *shape, v strictjson.Value) *Refusal {
 }
 
 // object writes an object's members by a table. A type was checked already.
-func (w *walk) object(table []field, v strictjson.Value, typ string) *Refusal {
+func (w *walk) object(table []field, v strictjson.Value, typ string) *RefusalError {
 	w.out = append(w.out, '{')
 	first := true
 	comma := func(name string) {
@@ -332,7 +332,7 @@ func (w *walk) object(table []field, v strictjson.Value, typ string) *Refusal {
 }
 
 // union writes an object by the table of its type.
-func (w *walk) union(s *shape, v strictjson.Value) (bool, *Refusal) {
+func (w *walk) union(s *shape, v strictjson.Value) (bool, *RefusalError) {
 	typ, given := v.Get("type")
 	name := s.untyped
 	switch {

@@ -50,7 +50,7 @@ type Table struct {
 }
 
 //go:embed prices.json
-var prices []byte //nolint:gochecknoglobals // an embedded file
+var prices []byte
 
 // Default gives the prices that were known when this was built. Their source
 // is the provider's price list, read on the day that is the version.

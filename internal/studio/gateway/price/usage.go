@@ -41,7 +41,7 @@ func (u *Usage) Add(v strictjson.Value) error {
 	if v.Kind != strictjson.Object {
 		return &UsageError{"", "is no object"}
 	}
-	if err := u.Tokens.add(v); err != nil {
+	if err := u.add(v); err != nil {
 		return err
 	}
 	if out, ok := v.Get("output_tokens"); ok && out.Kind == strictjson.Number {

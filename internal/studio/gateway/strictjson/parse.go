@@ -230,7 +230,7 @@ func (p *parser) name(v *Value, seen *map[string]bool) (string, *Error) {
 	name := string(raw)
 	// Few names are compared one by one; a map is for those who send many.
 	const few = 16
-	double := false
+	var double bool
 	if len(v.Names) <= few {
 		double = slices.Contains(v.Names, name)
 	} else {
