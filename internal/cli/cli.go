@@ -34,6 +34,9 @@ type Stdio struct {
 // Main runs the program's command line and gives its exit code. version may be
 // empty: then the one that the Go tool noted in the binary counts.
 func Main(version string) int {
+	if code, handled := runBox(os.Args[1:], os.Stdout, os.Stderr); handled {
+		return code
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return Run(ctx, os.Args[1:], realDeps(buildVersion(version)), realStdio())
