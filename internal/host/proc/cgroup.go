@@ -224,14 +224,12 @@ type Cgroup struct {
 func (t *CgroupTree) Make(name string, l CgroupLimits) (*Cgroup, error) {
 	g := t.Group(name)
 	for _, dir := range g.dirs {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			g.removeDirs()
-			return nil, fmt.Errorf("make control group: %w", err)
+		if err := unix.Mkdir(dir, 0o755); err != nil {
+			return nil, errors.Join(fmt.Errorf("make control group %s: %w", dir, err), g.removeDirs())
 		}
 	}
 	if err := g.limit(l); err != nil {
-		g.removeDirs()
-		return nil, fmt.Errorf("limit control group: %w", err)
+		return nil, errors.Join(fmt.Errorf("limit control group: %w", err), g.removeDirs())
 	}
 	return g, nil
 }

@@ -91,8 +91,13 @@ var ErrSpec = errors.New("box specification")
 func (s Spec) WithDefaults() Spec {
 	d, l := DefaultLimits(), &s.Limits
 	for _, f := range []struct{ v, or *int64 }{
-		{&l.Memory, &d.Memory}, {&l.Disk, &d.Disk}, {&l.Pids, &d.Pids}, {&l.Files, &d.Files},
-		{&l.LogBytes, &d.LogBytes}, {&l.Shm, &d.Shm}, {&l.Tmp, &d.Tmp},
+		{&l.Memory, &d.Memory},
+		{&l.Disk, &d.Disk},
+		{&l.Pids, &d.Pids},
+		{&l.Files, &d.Files},
+		{&l.LogBytes, &d.LogBytes},
+		{&l.Shm, &d.Shm},
+		{&l.Tmp, &d.Tmp},
 	} {
 		if *f.v == 0 {
 			*f.v = *f.or

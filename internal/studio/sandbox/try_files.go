@@ -31,7 +31,7 @@ func fileCases() []Case {
 		{ID: "file-devices", Group: "file", What: "a device beside null, zero, full, random, urandom, tty", Control: ControlSeen, try: tryDevices},
 		{ID: "file-dev-fuse", Group: "file", What: "a file system served by a program", Guest: true, Control: ControlSeen, try: func(Targets) (bool, string) { return anyThere("/dev/fuse") }},
 		{ID: "file-dev-tun", Group: "file", What: "making network interfaces", Guest: true, Control: ControlSeen, try: func(Targets) (bool, string) { return anyThere("/dev/net/tun") }},
-		{ID: "file-mknod", Group: "file", What: "making a device", try: func(t Targets) (bool, string) {
+		{ID: "file-mknod", Group: "file", What: "making a device", try: func(Targets) (bool, string) {
 			path := filepath.Join(WorkDir, "device")
 			err := unix.Mknod(path, unix.S_IFBLK|0o600, int(unix.Mkdev(1, 0)))
 			if err == nil {
@@ -106,8 +106,10 @@ func anyThere(paths ...string) (bool, string) {
 
 // tryDevices looks through all of /dev for what no box needs.
 func tryDevices(Targets) (bool, string) {
-	allowed := map[string]bool{"null": true, "zero": true, "full": true, "random": true, "urandom": true, "tty": true, "ptmx": true, "console": true,
-		"fuse": true, "tun": true} // the last two have cases of their own
+	allowed := map[string]bool{
+		"null": true, "zero": true, "full": true, "random": true, "urandom": true, "tty": true, "ptmx": true, "console": true,
+		"fuse": true, "tun": true,
+	} // the last two have cases of their own
 	var others []string
 	err := filepath.WalkDir("/dev", func(path string, d os.DirEntry, err error) error {
 		if err != nil {

@@ -137,12 +137,29 @@ type family struct {
 // families are those whose kernel code an attacker would like to reach.
 func families() []family {
 	return []family{
-		{"vsock", unix.AF_VSOCK}, {"netlink", unix.AF_NETLINK}, {"packet", unix.AF_PACKET}, {"alg", unix.AF_ALG},
-		{"bluetooth", unix.AF_BLUETOOTH}, {"can", unix.AF_CAN}, {"tipc", unix.AF_TIPC}, {"rds", unix.AF_RDS},
-		{"xdp", unix.AF_XDP}, {"kcm", unix.AF_KCM}, {"smc", unix.AF_SMC}, {"qipcrtr", unix.AF_QIPCRTR},
-		{"nfc", unix.AF_NFC}, {"x25", unix.AF_X25}, {"ax25", unix.AF_AX25}, {"llc", unix.AF_LLC}, {"key", unix.AF_KEY},
-		{"pppox", unix.AF_PPPOX}, {"rxrpc", unix.AF_RXRPC}, {"phonet", unix.AF_PHONET}, {"caif", unix.AF_CAIF},
-		{"ieee802154", unix.AF_IEEE802154}, {"mctp", unix.AF_MCTP},
+		{"vsock", unix.AF_VSOCK},
+		{"netlink", unix.AF_NETLINK},
+		{"packet", unix.AF_PACKET},
+		{"alg", unix.AF_ALG},
+		{"bluetooth", unix.AF_BLUETOOTH},
+		{"can", unix.AF_CAN},
+		{"tipc", unix.AF_TIPC},
+		{"rds", unix.AF_RDS},
+		{"xdp", unix.AF_XDP},
+		{"kcm", unix.AF_KCM},
+		{"smc", unix.AF_SMC},
+		{"qipcrtr", unix.AF_QIPCRTR},
+		{"nfc", unix.AF_NFC},
+		{"x25", unix.AF_X25},
+		{"ax25", unix.AF_AX25},
+		{"llc", unix.AF_LLC},
+		{"key", unix.AF_KEY},
+		{"pppox", unix.AF_PPPOX},
+		{"rxrpc", unix.AF_RXRPC},
+		{"phonet", unix.AF_PHONET},
+		{"caif", unix.AF_CAIF},
+		{"ieee802154", unix.AF_IEEE802154},
+		{"mctp", unix.AF_MCTP},
 	}
 }
 

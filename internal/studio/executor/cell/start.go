@@ -134,8 +134,10 @@ func (b *Box) plan(backend Backend, kind Users) (*Launch, error) {
 		Argv: s.Argv, Env: s.Env, Dir: s.Dir, Work: sandbox.WorkDir, Files: s.Files, Netlink: s.Netlink,
 		Ready: readyWord + b.id + "\n",
 		Limits: []entry.Limit{
-			{Resource: unix.RLIMIT_CORE, Value: 0}, {Resource: unix.RLIMIT_NOFILE, Value: uint64(l.Files)},
-			{Resource: unix.RLIMIT_MEMLOCK, Value: 1 << 20}, {Resource: unix.RLIMIT_MSGQUEUE, Value: 1 << 20},
+			{Resource: unix.RLIMIT_CORE, Value: 0},
+			{Resource: unix.RLIMIT_NOFILE, Value: uint64(l.Files)},
+			{Resource: unix.RLIMIT_MEMLOCK, Value: 1 << 20},
+			{Resource: unix.RLIMIT_MSGQUEUE, Value: 1 << 20},
 			// Counted in the box's own user namespace, so it is this box's alone.
 			{Resource: unix.RLIMIT_NPROC, Value: uint64(l.Pids)},
 		},

@@ -20,8 +20,11 @@ func newWork(size int64, owner int) (dir, mount *os.File, err error) {
 	}
 	defer func() { _ = unix.Close(fs) }()
 	for _, o := range [][2]string{
-		{"size", strconv.FormatInt(size, 10)}, {"nr_inodes", strconv.Itoa(maxFiles)}, {"mode", "0755"},
-		{"uid", strconv.Itoa(owner)}, {"gid", strconv.Itoa(owner)},
+		{"size", strconv.FormatInt(size, 10)},
+		{"nr_inodes", strconv.Itoa(maxFiles)},
+		{"mode", "0755"},
+		{"uid", strconv.Itoa(owner)},
+		{"gid", strconv.Itoa(owner)},
 	} {
 		if err := unix.FsconfigSetString(fs, o[0], o[1]); err != nil {
 			return nil, nil, fmt.Errorf("set %s of the work directory: %w", o[0], err)

@@ -260,7 +260,7 @@ func (s *suite) orphans(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = living.Close() }()
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.Command(os.Args[0]) //nolint:gosec,noctx // this very program; it is killed below
 	cmd.Env = append(os.Environ(), serverVar+"="+s.dir)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

@@ -25,7 +25,9 @@ func open(dir string) (executor.Executor, error) {
 
 func TestMain(m *testing.M) { executortest.Main(m, open) }
 
-func TestSuite(t *testing.T) { executortest.Run(t, open, executortest.Traits{HostTasks: true, Output: 1 << 30}) }
+func TestSuite(t *testing.T) {
+	executortest.Run(t, open, executortest.Traits{HostTasks: true, Output: 1 << 30})
+}
 
 // A backend that isolates nothing must never be taken for a box.
 func TestProbeIsNotGreen(t *testing.T) { executortest.Probed(t, open, false) }
