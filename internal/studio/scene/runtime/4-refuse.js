@@ -13,7 +13,7 @@ const REFUSED = Object.freeze({
   scene_unsupported: {
     why: 'it would not give the same frames every time',
     calls: [
-      'Worker', 'SharedWorker', 'BroadcastChannel', 'MessageChannel', 'PerformanceObserver', 'WeakRef', 'FinalizationRegistry',
+      'Worker', 'SharedWorker', 'BroadcastChannel', 'MessageChannel', 'PerformanceObserver',
       'FontFace', 'Notification', 'ReportingObserver', 'PressureObserver', 'IdleDetector',
       'AudioContext', 'webkitAudioContext', 'OfflineAudioContext', 'Audio', 'MediaSource', 'MediaRecorder', 'MediaStream',
       'VideoDecoder', 'VideoEncoder', 'AudioDecoder', 'AudioEncoder', 'SpeechSynthesisUtterance',
@@ -36,8 +36,6 @@ const INSTEAD = Object.freeze({
   MessageChannel: 'take a timer, or call the function',
   FontFace: 'the fonts in the library are there already: env.fonts lists them',
   postMessage: 'draw on ctx; what is drawn is the frame',
-  WeakRef: 'when memory is collected differs from run to run',
-  FinalizationRegistry: 'when memory is collected differs from run to run',
   gpu: 'WebGPU is not there; meta.kind "webgl" gives WebGL2',
   userAgentData: 'navigator.userAgent is the same everywhere',
   VideoDecoder: 'videos can not be played in a scene: name pictures in meta.assets',
@@ -97,6 +95,7 @@ function installRefusals(kind) {
       else refuseObject(G.navigator, name, code, `navigator.${name}`);
     }
   }
+  installMemory();
   if (typeof Atomics === 'object') {
     for (const name of ['wait', 'waitAsync', 'pause']) {
       if (name in Atomics) refuseCall(Atomics, name, 'scene_unsupported', `Atomics.${name}`);
@@ -110,6 +109,34 @@ function installRefusals(kind) {
     });
   }
   if (kind === 'dom') refuseElements();
+}
+
+// When memory is collected differs from run to run. Libraries hold caches by
+// these two: here nothing is ever collected before its realm ends.
+function installMemory() {
+  fix(
+    G,
+    'WeakRef',
+    class WeakRef {
+      #target;
+      constructor(target) {
+        this.#target = target;
+      }
+      deref() {
+        return this.#target;
+      }
+    },
+  );
+  fix(
+    G,
+    'FinalizationRegistry',
+    class FinalizationRegistry {
+      register() {}
+      unregister() {
+        return false;
+      }
+    },
+  );
 }
 
 const ELEMENTS = Object.freeze(['video', 'audio', 'iframe', 'frame', 'object', 'embed', 'script', 'portal', 'fencedframe']);

@@ -27,11 +27,13 @@ const ease = (() => {
       return n * (t -= 2.625 / d) * t + 0.984375;
     }),
   };
+  // The ends are exact: what is over stands still, what is to come is not seen.
+  const exact = (f) => (t) => (t <= 0 ? 0 : t >= 1 ? 1 : f(t));
   const all = { linear: (t) => t };
   for (const [name, f] of Object.entries(shapes)) {
-    all[`in${name}`] = f;
-    all[`out${name}`] = out(f);
-    all[`inOut${name}`] = inOut(f);
+    all[`in${name}`] = exact(f);
+    all[`out${name}`] = exact(out(f));
+    all[`inOut${name}`] = exact(inOut(f));
   }
   // bezier is CSS's cubic-bezier.
   const made = new Map();
