@@ -2,13 +2,10 @@ package cli
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/proofreel/proofreel/internal/fault"
-	"github.com/proofreel/proofreel/internal/studio/sandbox"
 )
 
 // What is no command of a box's must reach the parser, and a role that is none
@@ -22,16 +19,5 @@ func TestRunBox(t *testing.T) {
 	var stderr bytes.Buffer
 	if code, handled := runBox([]string{"box", "nothing"}, nil, &stderr); !handled || code != fault.ExitFailed || !strings.Contains(stderr.String(), "nothing") {
 		t.Errorf("an unknown role: %d %v %s", code, handled, &stderr)
-	}
-	path := filepath.Join(t.TempDir(), "targets.json")
-	if err := os.WriteFile(path, []byte(`{"outside":true}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var stdout bytes.Buffer
-	if code, handled := runBox([]string{"box", "probe", path}, &stdout, &stderr); !handled || code != 0 {
-		t.Errorf("the probe: %d %v %s", code, handled, &stderr)
-	}
-	if seen, err := sandbox.ReadProbe(stdout.String()); err != nil || len(seen) < 100 {
-		t.Errorf("it saw %d cases, %v", len(seen), err)
 	}
 }
