@@ -92,6 +92,9 @@ func (s source) open(name string) (*os.File, Reason, error) {
 	}
 	own := fmt.Sprintf("/proc/self/fd/%d", fd)
 	f, err := os.OpenFile(own, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.EACCES) { // a server that is not root, and a file of mode 0
+		return nil, FileMode, nil
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("open a file of the box for reading: %w", err)
 	}
@@ -107,6 +110,8 @@ func openReason(err error) Reason {
 		return Link
 	case errors.Is(err, unix.EXDEV):
 		return OtherMount
+	case errors.Is(err, unix.EACCES):
+		return FileMode
 	default:
 		return ""
 	}

@@ -172,7 +172,10 @@ func cleanJPEG(w io.Writer, b []byte, width, height int) error {
 	if err != nil {
 		return badPoster(JPEGData, "header")
 	}
-	if config.Width != width || config.Height != height || config.ColorModel != color.YCbCrModel {
+	if config.ColorModel != color.YCbCrModel {
+		return badPoster(JPEGData, "header")
+	}
+	if config.Width != width || config.Height != height {
 		return badPoster(JPEGSize, "header")
 	}
 	picture, err := jpeg.Decode(bytes.NewReader(b))

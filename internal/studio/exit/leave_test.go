@@ -181,7 +181,7 @@ func corrupt(t testing.TB, good []byte) []byte {
 }
 
 // Whatever comes out of the second box is as foreign as what came out of the
-// first: a decoder that was taken over gains nothing.
+// first: a decoder that was taken over gains no more than a remux lets out.
 func TestSecondBoxIsNotBelieved(t *testing.T) {
 	good := goodFilm(t)
 	first := func(do func(work string)) func(run int, work string) {

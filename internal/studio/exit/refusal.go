@@ -63,7 +63,7 @@ func Reasons() []ReasonRow {
 		{Link, "It is a symbolic link, lies behind one, or has more than one name."},
 		{OtherMount, "Its path leaves the work directory or its file system."},
 		{Owner, "It does not belong to the box's user."},
-		{FileMode, "It is set-user-ID, set-group-ID or sticky."},
+		{FileMode, "It is set-user-ID, set-group-ID or sticky, or may not be read."},
 		{Sparse, "It has holes."},
 		{TooLarge, "It is empty or larger than allowed."},
 		{Changed, "It changed while it was copied."},

@@ -32,9 +32,7 @@ func (f *film) rewrite(r io.ReaderAt, w io.Writer) error {
 	}
 	err = f.pictures(r, func(_ int, slices [][]byte) error {
 		for _, nal := range slices {
-			if err := binary.Write(out, binary.BigEndian, uint32(len(nal))); err != nil {
-				return fmt.Errorf("write the film: %w", err)
-			}
+			_, _ = out.Write(words(uint32(len(nal)))) // a bufio.Writer keeps its first error
 			if _, err := out.Write(nal); err != nil {
 				return fmt.Errorf("write the film: %w", err)
 			}
