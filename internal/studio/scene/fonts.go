@@ -90,7 +90,7 @@ func Fonts(cacheDir string) (FontSet, error) {
 	if set, err := readFonts(dir); err == nil {
 		return set, nil
 	}
-	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
+	if err := os.MkdirAll(cacheDir, 0o755); err != nil { //nolint:gosec // fonts are public: a browser under another user reads them
 		return FontSet{}, fmt.Errorf("unpacking fonts: %w", err)
 	}
 	tmp, err := os.MkdirTemp(cacheDir, "scene-fonts-new-")
@@ -156,7 +156,7 @@ func readFonts(dir string) (FontSet, error) {
 
 // writeFonts fills the folder tmp, which is going to be dir.
 func writeFonts(tmp, dir string) error {
-	if err := os.Mkdir(filepath.Join(tmp, "files"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(tmp, "files"), 0o755); err != nil { //nolint:gosec // fonts are public: a browser under another user reads them
 		return err
 	}
 	m := fontManifest{Sizes: map[string]int64{}}
@@ -170,7 +170,7 @@ func writeFonts(tmp, dir string) error {
 		for _, r := range runes {
 			covered[r] = true
 		}
-		return os.WriteFile(filepath.Join(tmp, "files", name), raw, 0o644)
+		return os.WriteFile(filepath.Join(tmp, "files", name), raw, 0o644) //nolint:gosec // fonts are public: a browser under another user reads them
 	})
 	if err != nil {
 		return err
@@ -178,17 +178,17 @@ func writeFonts(tmp, dir string) error {
 	m.Glyphs = ranges(covered)
 	conf := []byte(fontConfig(dir))
 	m.Sizes["fonts.conf"] = int64(len(conf))
-	if err := os.WriteFile(filepath.Join(tmp, "fonts.conf"), conf, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(tmp, "fonts.conf"), conf, 0o644); err != nil { //nolint:gosec // fonts are public: a browser under another user reads them
 		return err
 	}
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(tmp, "fonts.json"), raw, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(tmp, "fonts.json"), raw, 0o644); err != nil { //nolint:gosec // fonts are public: a browser under another user reads them
 		return err
 	}
-	return os.Chmod(tmp, 0o755)
+	return os.Chmod(tmp, 0o755) //nolint:gosec // fonts are public: a browser under another user reads them
 }
 
 func ranges(covered map[rune]bool) [][2]rune {

@@ -69,7 +69,7 @@ func TestParseMetaRefuses(t *testing.T) {
 		{"8K", with(`"width":7680`), "meta.width is 7680"},
 		{"square 4K", string(reported(`{"width":3840,"height":3840,"fps":30,"duration":1}`)), "larger than 4K"},
 		{"huge number", with(`"width":1e300`), "meta.width is 1e+300"},
-		{"typo", with(`"lenght":5`), `meta has no field "lenght"`},
+		{"typo", with(`"durration":5`), `meta has no field "durration"`},
 		{"kind", with(`"kind":"svg"`), `meta.kind is "svg"`},
 		{"style", with(`"style":"baroque"`), "there is no such style"},
 		{"seed", with(`"seed":-1`), "meta.seed is -1"},

@@ -40,6 +40,8 @@ type Note struct {
 
 // Failure is the cause that a scene's fault.Error wraps: the same as data, for
 // callers that show the place themselves.
+//
+//nolint:errname // it is the cause, as data; the error that callers see is fault.Error
 type Failure struct {
 	Code  fault.Code
 	Text  string

@@ -227,7 +227,7 @@ func testFonts(t *testing.T, l *lab) {
 				if slant != "" && !slices.Contains(f.Italics, w) || f.Name == "Noto Color Emoji" {
 					continue
 				}
-				font := slant + string(r.text("%d", w)) + " 48px '" + f.Name + "'"
+				font := slant + r.text("%d", w) + " 48px '" + f.Name + "'"
 				// Pixels, not widths: monospaced weights are equally wide.
 				got := r.text(`(() => { width(%q); ctx.reset(); ctx.font = %q; ctx.fillText('Ragw 0', 10, 100); let h = 0; for (const v of ctx.getImageData(0, 0, 300, 150).data) h = (h * 31 + v) >>> 0; return h })()`, font, font)
 				if other, ok := seen[got]; ok {
@@ -241,8 +241,11 @@ func testFonts(t *testing.T, l *lab) {
 		t.Errorf("%d faces", len(seen))
 	}
 	for _, c := range []struct{ a, b string }{
-		{"40px 'DejaVu Sans', Inter", "40px Inter"}, {"40px Arial, Inter", "40px Inter"}, {"40px sans-serif", "40px Inter"},
-		{"40px serif", "40px 'Source Serif 4'"}, {"40px monospace", "40px 'JetBrains Mono'"},
+		{"40px 'DejaVu Sans', Inter", "40px Inter"},
+		{"40px Arial, Inter", "40px Inter"},
+		{"40px sans-serif", "40px Inter"},
+		{"40px serif", "40px 'Source Serif 4'"},
+		{"40px monospace", "40px 'JetBrains Mono'"},
 	} {
 		if x, y := r.text("width(%q)", c.a), r.text("width(%q)", c.b); x != y {
 			t.Errorf("%s is %s wide, %s is %s", c.a, x, c.b, y)

@@ -90,7 +90,7 @@ func run(dir, out, doc string) error {
 	if err := p.write(out); err != nil {
 		return err
 	}
-	return os.WriteFile(doc, []byte(p.doc(out)), 0o644)
+	return os.WriteFile(doc, []byte(p.doc(out)), 0o644) //nolint:gosec // a file of the work tree
 }
 
 func (p *packer) add(s source) error {
@@ -417,7 +417,7 @@ func (p *packer) write(out string) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(out, b.Bytes(), 0o644)
+	return os.WriteFile(out, b.Bytes(), 0o644) //nolint:gosec // a file of the work tree
 }
 
 func (p *packer) doc(out string) string {
@@ -435,7 +435,7 @@ Licence texts: ` + "`proofreel scene libraries --licenses`" + `.
 	for _, l := range p.done {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %d | %s |\n", l.Name, l.Version, l.License, (l.Size+512)/1024, l.About)
 	}
-	if info, err := os.Stat(out); err == nil {
+	if info, err := os.Stat(out); err == nil { //nolint:gosec // the path is the developer's
 		fmt.Fprintf(&b, "\nTogether %d KiB in the binary.\n", (info.Size()+512)/1024)
 	}
 	for _, l := range p.done {
