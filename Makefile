@@ -19,6 +19,10 @@ install-deps: ## Install what is missing: ffmpeg, Xvfb, openbox, Chromium, fonts
 install-test-deps: ## Install that and what only the tests film: xterm, xdotool, l3afpad, xsetroot, Xvnc, Xephyr
 	@scripts/install-deps.sh test
 
+.PHONY: install-box
+install-box: ## Install what boxes need: bubblewrap, and gVisor's runsc, whose first build takes minutes
+	@scripts/install-box.sh
+
 .PHONY: build
 build: ## Build bin/proofreel
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/proofreel ./cmd/proofreel
@@ -28,11 +32,11 @@ demo: install-deps build ## Film the test rig from start to verified MP4; the fi
 	@scripts/demo.sh
 
 .PHONY: test
-test: install-test-deps build ## Install, build, vet and run all tests
+test: install-test-deps install-box build ## Install, build, vet and run all tests
 	@scripts/test.sh
 
 .PHONY: test-race
-test-race: install-test-deps build ## The same with the race detector (needs a C compiler)
+test-race: install-test-deps install-box build ## The same with the race detector (needs a C compiler)
 	@CGO_ENABLED=1 scripts/test.sh -race
 
 .PHONY: lint
@@ -54,6 +58,11 @@ bench-capture: install-deps build ## Compare our recorder with ffmpeg's x11grab:
 .PHONY: bench-clip
 bench-clip: install-deps ## Compare a clip with the naive way to make one: CPU, memory
 	$(GO) run ./bench/clip
+
+.PHONY: bench-box
+bench-box: install-deps install-box build ## Measure boxes: start against the bare tools, a browser's frame rate inside against outside
+	mkdir -p bench/out && $(GO) build -o bench/out/bench-box ./bench/box
+	bench/out/bench-box
 
 .PHONY: shots
 shots: build ## Pictures of a clip's pills and of its page, from the demo's recording; they are in demo/shots/
