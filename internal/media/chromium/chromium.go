@@ -16,6 +16,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/proofreel/proofreel/internal/host/proc"
@@ -75,6 +76,8 @@ type Browser struct {
 	mu       sync.Mutex
 	sessions map[string]*Session
 	end      error // why it ended; set before done is closed
+
+	changed atomic.Bool // there may be other processes
 
 	done   chan struct{} // closed once it is being ended or has ended
 	closed sync.Once
@@ -161,7 +164,7 @@ func (b *Browser) attend() {
 		case <-b.done:
 			alive = false
 		case <-tick.C:
-			if err := watch.check(); err != nil {
+			if err := watch.check(b.changed.Swap(false)); err != nil {
 				b.finish(err)
 				alive = false
 			}
@@ -279,6 +282,9 @@ func (b *Browser) call(ctx context.Context, s *Session, method string, params, r
 
 // event hands an event to whom it concerns. It runs on the reading goroutine.
 func (b *Browser) event(m message) {
+	if strings.HasPrefix(m.Method, "Target.") {
+		b.changed.Store(true)
+	}
 	switch m.Method {
 	case "Fetch.requestPaused":
 		b.wg.Go(func() { b.answer(m) })

@@ -31,6 +31,8 @@ type rig struct {
 	ctx context.Context
 	dir string
 
+	seen []proc.Identity
+
 	mu      sync.Mutex
 	blocked []Blocked
 }
@@ -79,6 +81,7 @@ func tryRig(t *testing.T, pages map[string]string, change func(*Options)) (*rig,
 		return nil, err
 	}
 	t.Cleanup(func() {
+		r.look()
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
@@ -110,12 +113,25 @@ func (r *rig) page(t *testing.T, path string) *Session {
 	return s
 }
 
-// checkNothingLeft looks for processes that have the profile's folder in their
-// environment: all of a browser's have.
+// look notes the processes that there are. Chromium writes over what /proc
+// shows of their environment, so they are found by their parents, and the
+// first of them by its profile.
+func (r *rig) look() {
+	roots := proc.WithArgument("--user-data-dir=" + r.dir)
+	r.seen = append(append(r.seen, roots...), proc.Descendants(roots...)...)
+}
+
 func (r *rig) checkNothingLeft(t *testing.T) {
 	t.Helper()
-	if left := proc.WithEnv("HOME=" + r.dir); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
+	seen := len(r.seen)
+	r.look()
+	if len(r.seen) > seen {
+		t.Errorf("there are processes: %v", r.seen[seen:])
+	}
+	for _, id := range r.seen {
+		if id.Alive() {
+			t.Errorf("process %d is left", id.PID)
+		}
 	}
 }
 
@@ -251,6 +267,7 @@ func TestMemoryLimit(t *testing.T) {
 	const limit = 600 << 20
 	r := launchRig(t, map[string]string{"/": "<!doctype html>"}, func(o *Options) { o.Memory = limit })
 	s := r.page(t, "/")
+	r.look()
 	err := s.Evaluate(r.ctx, `(() => { const all = []; for (let i = 0; i < 400; i++) all.push(new Uint8Array(20 << 20).fill(i)); return all.length })()`, nil)
 	var m *MemoryError
 	if !errors.As(err, &m) || m.Used <= limit || m.Limit != limit {
@@ -275,6 +292,10 @@ func TestDeath(t *testing.T) {
 			s := r.page(t, "/")
 			errs := make(chan error, 1)
 			go func() { errs <- s.Evaluate(r.ctx, "new Promise(() => {})", nil) }()
+			r.look()
+			if len(r.seen) < 2 {
+				t.Errorf("only %d processes", len(r.seen))
+			}
 			for _, id := range find(r) {
 				if err := id.Signal(unix.SIGKILL); err != nil {
 					t.Error(err)
@@ -357,7 +378,7 @@ func TestLaunchFails(t *testing.T) {
 		if _, err := Launch(ctx, Options{Program: program, Spawn: spawn, Dir: dir}); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
-		if left := proc.WithEnv("HOME=" + dir); len(left) > 0 {
+		if left := proc.WithArgument("--user-data-dir=" + dir); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
 	})

@@ -13,9 +13,9 @@ import (
 const (
 	watchEvery = 100 * time.Millisecond
 	// lookEvery is how many checks pass until the processes are looked up
-	// anew: that reads all of /proc, and they are the same for most of the
-	// time.
-	lookEvery = 5
+	// anew, when nothing tells that there are others. That reads all of /proc,
+	// and on a machine with a thousand processes takes as long as a frame.
+	lookEvery = 50
 )
 
 // watch adds up what a browser's processes hold.
@@ -46,13 +46,14 @@ func (w *watch) refresh() {
 	w.pids = found
 }
 
-// check gives a *MemoryError when the limit is passed.
+// check gives a *MemoryError when the limit is passed. look says that there may
+// be other processes than before.
 //
 // A process's own pages count for each; what is shared is counted once, as
 // much as the process with the most of it holds. That is close to the sum of
 // the proportional sizes, which the kernel takes milliseconds to work out.
-func (w *watch) check() error {
-	if w.checks%lookEvery == 0 {
+func (w *watch) check(look bool) error {
+	if look || w.checks%lookEvery == 0 {
 		w.refresh()
 	}
 	w.checks++

@@ -3,7 +3,7 @@ package stage
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"io"
 	"mime"
@@ -23,11 +23,8 @@ import (
 // answered here, all others are refused.
 const origin = "https://scene.invalid"
 
-//go:embed worker.js
-var workerJS []byte
-
-//go:embed ring.js
-var ringJS []byte
+//go:embed worker.js ring.js console.js
+var scripts embed.FS
 
 // launch starts the browser with an empty page of our origin.
 func (s *Stage) launch(ctx context.Context, kind scene.Kind) error {
@@ -63,10 +60,6 @@ func (s *Stage) serve(p string) (chromium.Response, bool) {
 	switch p {
 	case "/":
 		return s.answer("text/html", []byte("<!doctype html><title>scene</title>")), true
-	case "/run/worker.js":
-		return s.answer("text/javascript", workerJS), true
-	case "/run/ring.js":
-		return s.answer("text/javascript", ringJS), true
 	case "/run/shim.js":
 		return s.answer("text/javascript", []byte(scene.Runtime())), true
 	case "/" + scene.ModuleName:
@@ -75,10 +68,12 @@ func (s *Stage) serve(p string) (chromium.Response, bool) {
 	if name, ok := strings.CutPrefix(p, "/assets/"); ok {
 		return s.asset(name), true
 	}
-	if body, typ, ok := domFile(p); ok {
-		return s.answer(typ, body), true
+	if name, ok := strings.CutPrefix(p, "/run/"); ok {
+		if body, err := scripts.ReadFile(name); err == nil {
+			return s.answer("text/javascript", body), true
+		}
 	}
-	return chromium.Response{}, false
+	return s.domFile(p)
 }
 
 // answer is a file of ours. A scene may load from its own origin only, and the

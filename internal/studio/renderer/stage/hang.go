@@ -62,18 +62,18 @@ func (w *worker) whereabouts(ctx context.Context) scene.Place {
 	}
 }
 
-// scripts knows the addresses of a realm's scripts by their numbers: where a
+// addresses knows the addresses of a realm's scripts by their numbers: where a
 // paused realm stands is told by number only.
-type scripts struct {
-	mu      sync.Mutex
-	address map[string]string
+type addresses struct {
+	mu   sync.Mutex
+	byID map[string]string
 }
 
 // follow turns the debugger on, which tells of every script. It costs nothing
 // that can be measured; once a thread loops it would be too late, for then the
 // thread takes no command but pause.
-func follow(ctx context.Context, realm *chromium.Session) (*scripts, error) {
-	k := &scripts{address: map[string]string{}}
+func follow(ctx context.Context, realm *chromium.Session) (*addresses, error) {
+	k := &addresses{byID: map[string]string{}}
 	realm.Subscribe("Debugger.scriptParsed", func(params json.RawMessage) {
 		var p struct {
 			ID  string `json:"scriptId"`
@@ -82,7 +82,7 @@ func follow(ctx context.Context, realm *chromium.Session) (*scripts, error) {
 		if json.Unmarshal(params, &p) == nil && p.URL != "" {
 			k.mu.Lock()
 			defer k.mu.Unlock()
-			k.address[p.ID] = p.URL
+			k.byID[p.ID] = p.URL
 		}
 	})
 	if err := realm.Call(ctx, "Debugger.enable", nil, nil); err != nil {
@@ -93,7 +93,7 @@ func follow(ctx context.Context, realm *chromium.Session) (*scripts, error) {
 
 // stack writes the frames of a Debugger.paused event as an error's stack has
 // them.
-func (k *scripts) stack(params json.RawMessage) string {
+func (k *addresses) stack(params json.RawMessage) string {
 	var p struct {
 		Frames []struct {
 			Location struct {
@@ -110,7 +110,7 @@ func (k *scripts) stack(params json.RawMessage) string {
 	defer k.mu.Unlock()
 	var b strings.Builder
 	for _, f := range p.Frames {
-		fmt.Fprintf(&b, "    at %s:%d:%d\n", k.address[f.Location.Script], f.Location.Line+1, f.Location.Column+1)
+		fmt.Fprintf(&b, "    at %s:%d:%d\n", k.byID[f.Location.Script], f.Location.Line+1, f.Location.Column+1)
 	}
 	return b.String()
 }

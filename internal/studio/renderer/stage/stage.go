@@ -147,9 +147,6 @@ func (s *Stage) start(ctx context.Context, kind scene.Kind) error {
 	if err := s.launch(ctx, kind); err != nil {
 		return err
 	}
-	if kind == scene.KindDOM {
-		return s.startPages(ctx)
-	}
 	return s.startWorkers(ctx, kind)
 }
 

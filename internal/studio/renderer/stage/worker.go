@@ -31,10 +31,12 @@ type worker struct {
 	born    int // how many realms it has had
 	realm   *chromium.Session
 	name    string // the realm's, in the address of its script
-	scripts *scripts
+	scripts *addresses
 	ring    *ring // nil: pixels come by call
 	layout  layout
 	buf     []byte // for pixels that must be turned around
+	dom     bool   // the realm is a page of its own: domlane.go
+	shots   bool   // its pixels come by screenshot
 
 	sequential bool
 	next       int    // the frame that a sequential scene draws next
@@ -44,7 +46,7 @@ type worker struct {
 
 // startWorkers loads the scene in as many workers as it may have.
 func (s *Stage) startWorkers(ctx context.Context, kind scene.Kind) error {
-	first := &worker{s: s}
+	first := &worker{s: s, dom: kind == scene.KindDOM}
 	if err := first.spawn(ctx); err != nil {
 		return err
 	}
@@ -61,7 +63,7 @@ func (s *Stage) startWorkers(ctx context.Context, kind scene.Kind) error {
 	all := []*worker{first}
 	if !meta.Sequential {
 		for i := 1; i < min(s.cfg.Workers, meta.Frames()); i++ {
-			all = append(all, &worker{s: s, number: i})
+			all = append(all, &worker{s: s, number: i, dom: first.dom})
 		}
 	}
 	errs := make([]error, len(all))
@@ -114,6 +116,9 @@ func (w *worker) spawn(ctx context.Context) error {
 	defer cancel()
 	w.born++
 	w.name = fmt.Sprintf("w%d-%d", w.number, w.born)
+	if w.dom {
+		return w.spawnPage(ctx)
+	}
 	address, err := json.Marshal("/run/worker.js?" + w.name)
 	if err != nil {
 		return fmt.Errorf("name a worker: %w", err)
@@ -141,6 +146,7 @@ type loaded struct {
 	Wrong      []string        `json:"wrong"`
 	Layout     layout          `json:"layout"`
 	Sequential bool            `json:"sequential"`
+	Slow       string          `json:"slow"` // why a page's pixels must come by screenshot
 	Error      *thrown         `json:"error"`
 	Notes      []said          `json:"notes"`
 }
@@ -174,11 +180,20 @@ func (w *worker) prepare(ctx context.Context) error {
 	if w.s.cfg.way != wayCalled {
 		params["ring"] = map[string]any{"name": w.name, "id": id, "slots": slots, "bytes": bytes}
 	}
+	if w.dom {
+		if err := w.setViewport(ctx); err != nil {
+			return err
+		}
+	}
 	got, err := w.call(ctx, "prepare", params)
 	if err != nil {
 		return err
 	}
 	w.layout, w.sequential = got.Layout, got.Sequential
+	if got.Slow != "" {
+		w.useShots(got.Slow)
+		return nil
+	}
 	if w.layout != layoutBGR && w.buf == nil {
 		w.buf = make([]byte, bytes)
 	}
@@ -228,9 +243,12 @@ var errTimeout = errors.New("out of time")
 func (w *worker) frames(ctx context.Context, from, to int, use func(int, Frame) error) error {
 	err := w.ready(ctx, from)
 	if err == nil {
-		if w.ring == nil {
+		switch {
+		case w.shots:
+			err = w.shotFrames(ctx, from, to, use)
+		case w.ring == nil:
 			err = w.callFrames(ctx, from, to, use)
-		} else {
+		default:
 			err = w.ringFrames(ctx, from, to, use)
 		}
 	}
@@ -270,6 +288,9 @@ func (w *worker) end() {
 	if w.ring != nil {
 		w.ring.close()
 		w.ring = nil
+	}
+	if w.dom {
+		return // with the next page that is opened in its place
 	}
 	// Without an answer the browser is gone, and the realm with it.
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)

@@ -2,6 +2,7 @@
 // in globalThis.__stage; everything that the scene could change or that the
 // shim takes away is taken here before either runs. worker.go is the other side.
 import "./shim.js"
+import { listen } from "./console.js"
 import { Ring } from "./ring.js"
 
 const shim = globalThis.__proofreel
@@ -12,6 +13,9 @@ const { freeze, entries } = Object
 const { round } = Math
 const { SceneError } = shim
 const method = (type, name) => Function.prototype.call.bind(type.prototype[name])
+
+const heard = listen(shim.frame)
+const notes = () => [...shim.notes(), ...heard()]
 
 let phase = "start" // what goes on, for an error that names it
 let module, meta, env, canvas, context, reset, read, layout, ring, pixels
@@ -30,9 +34,9 @@ async function load({ install, module: address }) {
     phase = "import"
     const wrong = shim.install(install)
     module = await import(address)
-    return { report: shim.describe(module), wrong, notes: shim.notes() }
+    return { report: shim.describe(module), wrong, notes: notes() }
   } catch (e) {
-    return { error: explain(e), notes: shim.notes() }
+    return { error: explain(e), notes: notes() }
   }
 }
 
@@ -55,9 +59,9 @@ async function prepare(o) {
     phase = "setup"
     await module.setup?.(env)
     phase = "draw"
-    return { layout, sequential: shim.sequential(), notes: shim.notes() }
+    return { layout, sequential: shim.sequential(), notes: notes() }
   } catch (e) {
-    return { error: explain(e), notes: shim.notes() }
+    return { error: explain(e), notes: notes() }
   }
 }
 
@@ -144,9 +148,9 @@ async function run({ run, first, from, to, sequential }) {
       await read()
       ring.put(frame, pixels, round((now() - begun) * 1000))
     }
-    return { next: frame, notes: shim.notes() }
+    return { next: frame, notes: notes() }
   } catch (e) {
-    return { error: explain(e), next: frame, notes: shim.notes() }
+    return { error: explain(e), next: frame, notes: notes() }
   }
 }
 
@@ -159,9 +163,9 @@ async function still({ first, frame, sequential }) {
     await read()
     const cost = round((now() - begun) * 1000)
     const url = new FileReaderSync().readAsDataURL(new Blob([pixels]))
-    return { pixels: url.slice(url.indexOf(",") + 1), cost, next: at, notes: shim.notes() }
+    return { pixels: url.slice(url.indexOf(",") + 1), cost, next: at, notes: notes() }
   } catch (e) {
-    return { error: explain(e), next: at, notes: shim.notes() }
+    return { error: explain(e), next: at, notes: notes() }
   }
 }
 
