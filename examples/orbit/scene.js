@@ -83,7 +83,7 @@ export function draw(ctx, t, frame, env) {
 
   dust.rotation.y = turn * 0.5;
   const a = -0.5 + turn * 1.15;
-  const far = env.lerp(12.2, 9.2, env.progress(t, 0, duration, 'inOutSine'));
+  const far = env.lerp(12.4, 9.9, env.progress(t, 0, duration, 'inOutSine'));
   camera.position.set(far * Math.sin(a), 1.9 + 1.1 * Math.sin(turn * Math.PI), far * Math.cos(a));
   camera.lookAt(0, 0, 0);
   renderer.render(scene, camera);

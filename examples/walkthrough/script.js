@@ -11,8 +11,9 @@ export const script = {
   captions: [
     { from: 0.7, to: 1.9, text: 'Start a new film' },
     { from: 2.1, to: 3.75, text: 'Name the scene it is drawn by' },
-    { from: 3.9, to: 5.1, text: 'Render' },
-    { from: 5.3, to: 7.8, text: 'Verified and ready, the same bytes every time' },
+    { from: 3.9, to: 4.85, text: 'Render' },
+    { from: 5.05, to: 6.35, text: 'Every frame is counted' },
+    { from: 6.55, to: 7.85, text: 'Verified: the same bytes, every time' },
   ],
 };
 

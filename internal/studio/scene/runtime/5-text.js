@@ -44,9 +44,12 @@ const text = (() => {
       if (c >= 0xd800 && c <= 0xdfff) fail('scene_glyph', `the text ${quote(s)} holds half of a character (${hex(c)}): split texts by [...text] or env.text.split, not by index`);
       fail('scene_glyph', `no font has ${hex(c)} "${String.fromCodePoint(c)}", in the text ${quote(s)}`);
     }
-    if (s.includes('\n')) note('text_newline', `the text ${quote(s)} holds a line break: a canvas draws it as a space; env.text.wrap splits lines`);
     if (texts.size >= CACHE) texts.clear();
     texts.set(s, true);
+  }
+
+  function checkLines(s) {
+    if (s.includes('\n')) note('text_newline', `the text ${quote(s)} holds a line break: a canvas draws it as a space; env.text.wrap splits lines`);
   }
 
   const quote = (s) => JSON.stringify(s.length > 60 ? `${s.slice(0, 60)}…` : s);
@@ -131,6 +134,7 @@ const text = (() => {
     fix(proto, 'fillText', function fillText(s, x, y, width) {
       s = String(s);
       checkText(s);
+      checkLines(s);
       if (watching && drawn.length < 5000 && this.globalAlpha > 0.05 && s.trim() !== '') record(this, s, x, y);
       return width === undefined ? fill.call(this, s, x, y) : fill.call(this, s, x, y, width);
     });
