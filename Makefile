@@ -59,6 +59,23 @@ bench-capture: install-deps build ## Compare our recorder with ffmpeg's x11grab:
 bench-clip: install-deps ## Compare a clip with the naive way to make one: CPU, memory
 	$(GO) run ./bench/clip
 
+.PHONY: bench-render
+bench-render: install-deps build ## Compare our renderer with Remotion and HyperFrames on the same scenes; installs them, takes an hour
+	mkdir -p bench/out && $(GO) build -o bench/out/bench-render ./bench/render
+	bench/out/bench-render $(BENCH)
+
+.PHONY: demo-scene
+demo-scene: install-deps build ## Render the example scenes, each with its contact sheet; they are in demo/scenes/
+	@scripts/demo-scene.sh
+
+.PHONY: shots-styles
+shots-styles: install-deps build ## Stills of every style, for docs/scene.md; they are in docs/styles/
+	@scripts/shots-styles.sh
+
+.PHONY: test-scene
+test-scene: install-test-deps build ## Draw 100 frames of each example twice, with one worker and two, in two processes
+	$(GO) test -count 1 -timeout 60m -run TestExamplesAreDeterministic -v ./internal/studio/renderer -scene-frames 100
+
 .PHONY: bench-box
 bench-box: install-deps install-box build ## Measure boxes: start against the bare tools, a browser's frame rate inside against outside
 	mkdir -p bench/out && $(GO) build -o bench/out/bench-box ./bench/box

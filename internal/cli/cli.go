@@ -86,6 +86,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 type printer interface {
 	progress(p contract.Progress)
 	watching(s supervisor.StatusResult)
+	working(p contract.Progress)
 	success(command string, a answer) error
 	failure(command string, a answer, err error)
 }
@@ -110,7 +111,7 @@ func Run(ctx context.Context, args []string, deps Deps, stdio Stdio) (code int) 
 	if err != nil {
 		return fail(p, name, answer{}, err)
 	}
-	c.progress, c.watching = p.progress, p.watching
+	c.progress, c.watching, c.working = p.progress, p.watching, p.working
 	a, err := c.command.run(ctx, c)
 	if err != nil {
 		return fail(p, name, a, interrupted(ctx, name, err))
@@ -144,6 +145,8 @@ func interrupted(ctx context.Context, name string, err error) error {
 	case "stop", "recover":
 		return fault.Wrap(err, fault.Interrupted, "The recording goes on to its end by itself; run the same command again for the answer.",
 			"%s was interrupted", name)
+	case "render", "still", "sheet", "scene check", "scene preview":
+		return fault.Wrap(err, fault.Interrupted, "Run the command again.", "%s was interrupted", name)
 	default:
 		return fault.Wrap(err, fault.Interrupted, "The recording goes on; run the command again.", "%s was interrupted", name)
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -211,11 +210,14 @@ func (s *helpCmd) run(_ context.Context, c *call) (answer, error) {
 	if s.Command == "" {
 		return answer{data: m, effect: fault.EffectNone}, nil
 	}
-	part, ok := m.part(string(s.Command))
-	if !ok {
-		return answer{}, fmt.Errorf("the manifest lacks %s", s.Command)
+	name := strings.TrimSpace(string(s.Command) + " " + string(s.Sub))
+	if part, ok := m.part(name); ok {
+		return answer{data: part, effect: fault.EffectNone}, nil
 	}
-	return answer{data: part, effect: fault.EffectNone}, nil
+	if group, ok := m.group(name); ok {
+		return answer{data: group, effect: fault.EffectNone}, nil
+	}
+	return answer{}, fault.New(fault.Usage, "proofreel help lists the commands.", "there is no command %s", name)
 }
 
 func (s *superviseCmd) run(ctx context.Context, c *call) (answer, error) {

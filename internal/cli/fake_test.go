@@ -17,6 +17,8 @@ import (
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
 	"github.com/proofreel/proofreel/internal/serve/mcpserver"
+	"github.com/proofreel/proofreel/internal/studio/renderer"
+	"github.com/proofreel/proofreel/internal/studio/scene"
 )
 
 const (
@@ -49,6 +51,8 @@ type fake struct {
 	clip   clip.Options
 	there  bool // the display was there: stop makes a clip unasked
 	unclip error
+	scene  any                   // the options that the studio was given
+	check  *renderer.CheckResult // in place of the usual one
 }
 
 func (f *fake) note(name, id string) { f.calls, f.id = append(f.calls, name), id }
@@ -236,8 +240,9 @@ func (b *bench) run(args ...string) outcome {
 			}
 			return nil
 		},
-		Open:  func() (Recorder, error) { b.opened++; return b.fake, nil },
-		Clips: func() (Clipper, error) { return b.fake, nil },
+		Open:   func() (Recorder, error) { b.opened++; return b.fake, nil },
+		Clips:  func() (Clipper, error) { return b.fake, nil },
+		Studio: func() (Studio, error) { return fakeStudio{b.fake}, nil },
 		ParsePublish: func(target string) (string, error) {
 			if rel, ok := strings.CutPrefix(target, "dir:"); ok {
 				return "dir:" + filepath.Join("/cwd", rel), nil
@@ -271,4 +276,69 @@ func oneObject(t *testing.T, s string) map[string]any {
 func (f *fake) Finish(_ context.Context, dir string) error {
 	f.note("finish", dir)
 	return f.err
+}
+
+// fakeStudio answers as a studio would.
+type fakeStudio struct{ *fake }
+
+func (f fakeStudio) take(name string, o any) {
+	f.note(name, "")
+	f.scene = o
+}
+
+func (fakeStudio) Close() {}
+
+func (f fakeStudio) Render(_ context.Context, o renderer.RenderOptions) (renderer.RenderResult, error) {
+	for _, done := range []int{3, 10, 20, 99, 180} {
+		o.Progress(done, 180)
+	}
+	o.Progress = nil // can't be compared
+	f.take("render", o)
+	return renderer.RenderResult{
+		Scene: o.Scene, Path: "/out/title.mp4", Width: 1920, Height: 1080, FPS: 30, Frames: 180, Seconds: 6, Bytes: 3_456_789,
+		SHA256: strings.Repeat("ef", 32), Quality: "standard", Poster: "/out/title.jpg", PosterFrame: 77,
+		Stretches: 4, Reused: 1, Repeats: 12, Workers: 2, Took: 7.5, Restarts: 1, Verdict: recording.VerdictComplete,
+		Notes: []scene.Note{{Code: "text_newline", Text: "a line <break>", Frame: 3, Place: scene.Place{File: "scene.js", Line: 12, Column: 5}}},
+	}, f.err
+}
+
+func (f fakeStudio) Stills(_ context.Context, o renderer.StillOptions) (renderer.StillResult, error) {
+	f.take("still", o)
+	return renderer.StillResult{
+		Scene: o.Scene, Width: 1920, Height: 1080, Notes: []scene.Note{},
+		Stills: []renderer.Still{{Frame: 45, Seconds: 1.5, Path: "stills/title-00045.png"}, {Frame: 90, Seconds: 3, Path: "stills/title-00090.png"}},
+	}, f.err
+}
+
+func (f fakeStudio) Sheet(_ context.Context, o renderer.SheetOptions) (renderer.SheetResult, error) {
+	f.take("sheet", o)
+	return renderer.SheetResult{Scene: o.Scene, Path: "title-sheet.png", Width: 1568, Height: 760, Frames: []int{0, 90, 179}, Notes: []scene.Note{}}, f.err
+}
+
+func (f fakeStudio) Check(_ context.Context, o renderer.CheckOptions) (renderer.CheckResult, error) {
+	f.take("check", o)
+	if f.check != nil {
+		return *f.check, f.err
+	}
+	return checkResult(), f.err
+}
+
+func checkResult() renderer.CheckResult {
+	return renderer.CheckResult{
+		Scene: "scene.js", OK: true, Kind: scene.Kind2D, Width: 1920, Height: 1080, FPS: 30, Seconds: 6, Frames: 180,
+		Checked: []int{0, 44, 179}, FrameMS: 11.4, SlowMS: 123.4, Slowest: 44, Errors: []renderer.Finding{},
+		Warnings: []renderer.Finding{{Code: "slow_frames", Text: "frame 44 is drawn in more than 100 ms", Frame: 44, Hint: "Blur is dear."}},
+	}
+}
+
+func (f fakeStudio) Preview(_ context.Context, o renderer.PreviewOptions) (renderer.PreviewResult, error) {
+	o.Ready("http://127.0.0.1:4000/token/")
+	o.Ready = nil
+	f.take("preview", o)
+	return renderer.PreviewResult{Scene: o.Scene, URL: "http://127.0.0.1:4000/token/", Reloads: 2}, f.err
+}
+
+func (f fakeStudio) New(o renderer.NewOptions) (renderer.NewResult, error) {
+	f.take("new", o)
+	return renderer.NewResult{Scene: o.Name + "/scene.js", Style: o.Style, Kind: o.Kind}, f.err
 }

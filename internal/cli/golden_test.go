@@ -15,6 +15,8 @@ import (
 	"github.com/proofreel/proofreel/internal/media/recording"
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
+	"github.com/proofreel/proofreel/internal/studio/renderer"
+	"github.com/proofreel/proofreel/internal/studio/scene"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the generated docs anew")
@@ -67,12 +69,32 @@ func answers() map[string]struct {
 		}},
 		"clip-too-large": {args: []string{"clip", "--max-size", "10kB"}, setup: failing(
 			fault.New(fault.SizeUnreachable, "Allow a larger --max-size.", "the clip can't be made as small as 10000 bytes"))},
-		"recover": {args: []string{"recover", testID}},
-		"list":    {args: []string{"list"}},
-		"discard": {args: []string{"discard", testID}},
-		"prune":   {args: []string{"prune", "--older-than", "7d"}},
-		"doctor":  {args: []string{"doctor"}},
-		"version": {args: []string{"version"}},
+		"render": {args: []string{"render", "title/scene.js", "-o", "/out/title.mp4", "--poster", "/out/title.jpg"}},
+		"render-interrupted": {args: []string{"render", "title/scene.js"}, setup: failing(
+			fault.New(fault.RenderInterrupted, "Run the same command again: it goes on where this one was.", "the render of title/scene.js was interrupted"))},
+		"still":       {args: []string{"still", "title/scene.js", "--at", "1.5,3"}},
+		"sheet":       {args: []string{"sheet", "title/scene.js"}},
+		"scene-check": {args: []string{"scene", "check", "scene.js"}},
+		"scene-check-failed": {args: []string{"scene", "check", "scene.js"}, setup: func(b *bench) {
+			r := checkResult()
+			r.OK = false
+			r.Errors = []renderer.Finding{
+				{Code: "scene_threw", Text: "frame 37: TypeError: x is <null>", Frame: 37, Place: scene.Place{File: "scene.js", Line: 12, Column: 3}, Hint: "Look at line 12."},
+				{Code: "scene_impure", Text: "frame 44 differs when it is drawn alone", Frame: 44, Hint: "Compute everything from t."},
+			}
+			b.check = &r
+		}},
+		"scene-preview": {args: []string{"scene", "preview", "scene.js"}},
+		"scene-new":     {args: []string{"scene", "new", "launch", "--kind", "webgl"}},
+		"help-scene":    {args: []string{"scene", "--help"}},
+		"help-check":    {args: []string{"help", "scene", "check"}},
+		"usage-scene":   {args: []string{"scene"}},
+		"recover":       {args: []string{"recover", testID}},
+		"list":          {args: []string{"list"}},
+		"discard":       {args: []string{"discard", testID}},
+		"prune":         {args: []string{"prune", "--older-than", "7d"}},
+		"doctor":        {args: []string{"doctor"}},
+		"version":       {args: []string{"version"}},
 		"watch": {args: []string{"watch"}, setup: func(b *bench) {
 			done := runningStatus()
 			done.Phase, done.SupervisorAlive, done.SecondsLeft = recording.PhaseDone, false, 0

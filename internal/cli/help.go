@@ -11,7 +11,7 @@ func helpText(b *lines, p palette, m Manifest) {
 	b.add("%s", m.Summary)
 	heading(b, p, "Commands")
 	for _, c := range m.Commands {
-		fmt.Fprintf(b, "  %-10s %s\n", c.Name, c.Summary)
+		fmt.Fprintf(b, "  %-15s %s\n", c.Name, c.Summary)
 	}
 	heading(b, p, "In order")
 	for _, s := range m.Workflow {
@@ -28,6 +28,17 @@ func helpText(b *lines, p palette, m Manifest) {
 		fmt.Fprintf(b, "  %-20s %s\n", e.Name, e.Meaning)
 	}
 	b.add("\nproofreel COMMAND --help says more. --output json gives all of this as JSON.")
+}
+
+// groupText puts the commands below one into words.
+func groupText(b *lines, p palette, d Group) {
+	heading(b, p, "Commands")
+	for _, c := range d.Commands {
+		b.WriteString("  " + c.Usage + "\n      " + p.dim.Render(c.Summary) + "\n")
+	}
+	heading(b, p, "Flags of every command")
+	flagsText(b, p, d.GlobalFlags)
+	b.add("\nproofreel COMMAND --help says more.")
 }
 
 // partText puts a command's part into words.

@@ -94,12 +94,31 @@ func NewManifest(version string) (Manifest, error) {
 	m.Name, m.Version, m.SchemaVersion = "proofreel", version, contract.SchemaVersion
 	m.GlobalFlags = parametersOf(k.Model.Flags)
 	m.Errors = fault.Table()
-	for _, n := range k.Model.Children {
-		if !n.Hidden {
-			m.Commands = append(m.Commands, commandOf(n))
-		}
+	for _, n := range k.Model.Leaves(true) {
+		m.Commands = append(m.Commands, commandOf(n))
 	}
 	return m, nil
+}
+
+// Group is what COMMAND --help tells a program of a command that has several.
+type Group struct {
+	Name          string      `json:"name"`
+	Version       string      `json:"version"`
+	SchemaVersion int         `json:"schemaVersion"`
+	Commands      []Command   `json:"commands"`
+	GlobalFlags   []Parameter `json:"globalFlags"`
+	ExitCodes     []ExitCode  `json:"exitCodes"`
+}
+
+// group gives the part of the manifest that is about the commands below one.
+func (m Manifest) group(command string) (Group, bool) {
+	g := Group{m.Name, m.Version, m.SchemaVersion, nil, m.GlobalFlags, m.ExitCodes}
+	for _, c := range m.Commands {
+		if strings.HasPrefix(c.Name, command+" ") {
+			g.Commands = append(g.Commands, c)
+		}
+	}
+	return g, len(g.Commands) > 0
 }
 
 // part gives one command's part of the manifest.
@@ -114,7 +133,7 @@ func (m Manifest) part(command string) (Part, bool) {
 
 func commandOf(n *kong.Node) Command {
 	c := Command{
-		Name: n.Name, Usage: usageOf(n), Summary: n.Help,
+		Name: nameOf(n), Usage: usageOf(n), Summary: n.Help,
 		Arguments: []Parameter{}, Flags: parametersOf(n.Flags),
 		Effects:  strings.Split(n.Tag.Get("effects"), ","),
 		Failures: strings.Split(n.Tag.Get("failures"), ","),
@@ -153,12 +172,15 @@ func parameterOf(v *kong.Value) Parameter {
 	if a := v.Tag.Get("allowed"); a != "" {
 		p.Allowed = strings.Split(a, ",")
 	}
+	if several, ok := v.Target.Interface().(interface{ values() []string }); ok {
+		p.Allowed = several.values()
+	}
 	return p
 }
 
 // usageOf shows how a command is written.
 func usageOf(n *kong.Node) string {
-	words := []string{"proofreel", n.Name}
+	words := []string{"proofreel", nameOf(n)}
 	for _, v := range n.Positional {
 		word := where(v)
 		if a := v.Tag.Get("allowed"); a != "" && len(a) < 12 {

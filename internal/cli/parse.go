@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/proofreel/proofreel/internal/contract"
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
 )
@@ -27,6 +28,7 @@ type call struct {
 	given    map[string]bool // flags on the command line itself
 	progress progressFunc
 	watching func(supervisor.StatusResult)
+	working  func(contract.Progress) // of work that is counted: frames
 }
 
 // newParser builds kong's parser of a tree.
@@ -65,7 +67,7 @@ func parse(args []string, deps Deps) (*call, error) {
 	}
 	node := traced.Selected()
 	if node != nil {
-		c.name = node.Name
+		c.name = nameOf(node)
 	}
 	if traced.Error != nil {
 		return c, parseFault(traced.Error)
@@ -104,7 +106,8 @@ func (c *call) askedFor(node *kong.Node) error {
 	}
 	help := &helpCmd{}
 	if node != nil && !node.Hidden {
-		help.Command = choice(node.Name)
+		command, sub, _ := strings.Cut(nameOf(node), " ")
+		help.Command, help.Sub = choice(command), choice(sub)
 	}
 	c.name, c.command = "help", help
 	return nil
@@ -125,6 +128,14 @@ func (c *call) collect(traced *kong.Context) error {
 	return nil
 }
 
+// nameOf is a command's whole name: scene check.
+func nameOf(n *kong.Node) string {
+	if n.Parent == nil || n.Parent.Type == kong.ApplicationNode {
+		return n.Name
+	}
+	return nameOf(n.Parent) + " " + n.Name
+}
+
 // checkComplete says which argument or flag is missing.
 func checkComplete(traced *kong.Context, node *kong.Node) error {
 	seen := map[*kong.Value]bool{}
@@ -142,7 +153,7 @@ func checkComplete(traced *kong.Context, node *kong.Node) error {
 	}
 	for _, v := range required {
 		if v.Required && !seen[v] {
-			return fault.New(fault.Usage, "Write: "+usageOf(node)+".", "%s needs %s", node.Name, where(v))
+			return fault.New(fault.Usage, "Write: "+usageOf(node)+".", "%s needs %s", nameOf(node), where(v))
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
 	"github.com/proofreel/proofreel/internal/serve/mcpserver"
+	"github.com/proofreel/proofreel/internal/studio/renderer"
 )
 
 // Recorder does what the commands about recordings ask for. An empty id means
@@ -39,6 +40,17 @@ type Clipper interface {
 	AfterStop(ctx context.Context, id string, asked bool) (json.RawMessage, error)
 }
 
+// Studio does what the commands about scenes ask for.
+type Studio interface {
+	Render(ctx context.Context, o renderer.RenderOptions) (renderer.RenderResult, error)
+	Stills(ctx context.Context, o renderer.StillOptions) (renderer.StillResult, error)
+	Sheet(ctx context.Context, o renderer.SheetOptions) (renderer.SheetResult, error)
+	Check(ctx context.Context, o renderer.CheckOptions) (renderer.CheckResult, error)
+	Preview(ctx context.Context, o renderer.PreviewOptions) (renderer.PreviewResult, error)
+	New(o renderer.NewOptions) (renderer.NewResult, error)
+	Close() // ends what it holds; call it once
+}
+
 // Deps is what the commands work with.
 type Deps struct {
 	// Open gives the recorder. It is called only once the whole command line
@@ -46,6 +58,8 @@ type Deps struct {
 	Open func() (Recorder, error)
 	// Clips gives the clipper, as Open gives the recorder.
 	Clips func() (Clipper, error)
+	// Studio gives the studio, as Open gives the recorder.
+	Studio func() (Studio, error)
 	// Doctor checks the machine.
 	Doctor func(ctx context.Context) (doctor.Report, error)
 	// ParsePublish checks that this version can publish to a target, and gives

@@ -16,6 +16,7 @@ import (
 type jsonPrinter struct {
 	stdio   Stdio
 	version string
+	tenths  tenths
 }
 
 func (p *jsonPrinter) progress(e contract.Progress) {
@@ -24,6 +25,13 @@ func (p *jsonPrinter) progress(e contract.Progress) {
 		return // a progress event holds nothing that can't be JSON
 	}
 	_, _ = p.stdio.Err.Write(append(b, '\n')) // progress is worth no failure
+}
+
+// working prints an event a tenth of the work, and those that bring an address.
+func (p *jsonPrinter) working(e contract.Progress) {
+	if e.URL != "" || p.tenths.passed(e) {
+		p.progress(e)
+	}
 }
 
 // watching says nothing: stderr stays empty, and the answer is the last status.

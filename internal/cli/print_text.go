@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"charm.land/lipgloss/v2"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
+	"github.com/proofreel/proofreel/internal/studio/renderer"
 )
 
 // textPrinter prints for people: words, and where there is a terminal, colours
@@ -19,6 +21,8 @@ type textPrinter struct {
 	stdio    Stdio
 	out, err palette
 	live     bool // the last line on stderr is a moving one
+	tenths   tenths
+	pace     pace
 }
 
 // palette colours words, or leaves them.
@@ -51,6 +55,20 @@ func (p *textPrinter) progress(e contract.Progress) {
 		return
 	}
 	p.move(bar(e.Step, e.TotalSteps, 20) + " " + words)
+}
+
+// working shows work that is counted: a bar that moves on a terminal, a line
+// for each tenth elsewhere.
+func (p *textPrinter) working(e contract.Progress) {
+	switch {
+	case e.URL != "":
+		p.rest()
+		p.say(p.err.bold.Render(clean(e.URL)) + "\n" + p.err.dim.Render("Ctrl+C ends it.") + "\n")
+	case p.stdio.ErrTTY:
+		p.move(fmt.Sprintf("%s frame %d of %d%s", bar(e.Step, e.TotalSteps, 20), e.Step, e.TotalSteps, p.pace.words(e, time.Now())))
+	case p.tenths.passed(e):
+		p.say(fmt.Sprintf("%d/%d frames\n", e.Step, e.TotalSteps))
+	}
 }
 
 // watching shows a recording that goes on.
@@ -100,7 +118,8 @@ func (p *textPrinter) success(_ string, a answer) error {
 
 func (p *textPrinter) failure(_ string, a answer, err error) {
 	p.rest()
-	if report, ok := a.data.(doctor.Report); ok {
+	switch report := a.data.(type) {
+	case doctor.Report, renderer.CheckResult:
 		p.say(render(p.err, report))
 	}
 	e := fault.As(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/proofreel/proofreel/internal/media/recording"
 	"github.com/proofreel/proofreel/internal/record/doctor"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
+	"github.com/proofreel/proofreel/internal/studio/renderer"
 )
 
 // render puts an answer into words.
@@ -42,10 +43,32 @@ func render(p palette, data any) string {
 		b.add("%s removed, %d kept.", count(len(d.Removed), "recording"), d.Kept)
 	case doctor.Report:
 		renderDoctor(&b, p, d)
+	case renderer.RenderResult:
+		renderFilm(&b, p, d)
+	case renderer.StillResult:
+		renderStills(&b, p, d)
+	case renderer.SheetResult:
+		b.field(p, "sheet", styled(p.bold, d.Path))
+		renderNotes(&b, p, d.Notes)
+	case renderer.CheckResult:
+		renderCheck(&b, p, d)
+	case renderer.PreviewResult:
+		b.add("The preview of %s has ended.", clean(d.Scene))
+	case renderer.NewResult:
+		b.add("%s %s", p.good.Render("Made"), clean(d.Scene))
+		b.field(p, "look at it", "proofreel scene preview "+clean(d.Scene))
+	case StyleList:
+		renderStyles(&b, p, d)
+	case StyleDetail:
+		renderStyle(&b, p, d)
+	case LibraryList:
+		renderLibraries(&b, p, d)
 	case Version:
 		b.add("%s %s", d.Name, d.Version)
 	case Manifest:
 		helpText(&b, p, d)
+	case Group:
+		groupText(&b, p, d)
 	case Part:
 		partText(&b, p, d)
 	}

@@ -20,6 +20,10 @@ type tree struct {
 	Status    statusCmd    `cmd:"" effects:"none" failures:"none" help:"Say how a recording does; changes nothing."`
 	Stop      stopCmd      `cmd:"" effects:"proof-saved,proof-published" failures:"none,finalize-partial,proof-saved" help:"End a recording: verify the film, publish it, clean up. Doing it again gives the same answer."`
 	Clip      clipCmd      `cmd:"" effects:"clip-made" failures:"none" help:"Make a clip of a recording that has ended: captions, cuts, a page and a contact sheet. The recording stays as it is, so another can be made at any time."`
+	Render    renderCmd    `cmd:"" effects:"film-rendered" failures:"none" help:"Make a film of a scene: H.264 in MP4, verified. The same command goes on where an interrupted one was."`
+	Still     stillCmd     `cmd:"" effects:"pictures-made" failures:"none" help:"Draw single frames of a scene; their pixels are those that the film is made of."`
+	Sheet     sheetCmd     `cmd:"" effects:"pictures-made" failures:"none" help:"Draw a contact sheet of a scene: frames at even distances, with their times."`
+	Scene     sceneTree    `cmd:"" help:"Work on scenes: check, preview and begin them."`
 	Watch     watchCmd     `cmd:"" effects:"none" failures:"none" help:"Follow a recording until it has ended; answers with its last status."`
 	List      listCmd      `cmd:"" effects:"none" failures:"none" help:"List every recording on this machine, newest first."`
 	Recover   recoverCmd   `cmd:"" effects:"proof-saved,proof-published" failures:"none,finalize-partial,proof-saved" help:"Do what stop does for a recording whose supervisor died."`
@@ -119,7 +123,8 @@ type doctorCmd struct{}
 type mcpCmd struct{}
 
 type helpCmd struct {
-	Command choice `arg:"" optional:"" allowed:"start,step,result,status,stop,clip,watch,list,recover,discard,prune,doctor,mcp,help,version" help:"The command to explain."`
+	Command choice `arg:"" optional:"" allowed:"start,step,result,status,stop,clip,render,still,sheet,scene,watch,list,recover,discard,prune,doctor,mcp,help,version" help:"The command to explain."`
+	Sub     choice `arg:"" optional:"" name:"subcommand" allowed:"check,preview,new,styles,libraries" help:"The one of its commands, where it has several."`
 }
 
 type versionCmd struct{}

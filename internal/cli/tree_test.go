@@ -13,6 +13,7 @@ import (
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/media/recording"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
+	"github.com/proofreel/proofreel/internal/studio/scene"
 )
 
 // Every value of the tree must name its type, its range must be readable, and
@@ -26,8 +27,9 @@ func TestTreeIsWhole(t *testing.T) {
 	effects := []string{
 		string(fault.EffectNone), string(fault.EffectRecordingStarted), string(fault.EffectEventRecorded), string(fault.EffectProofSaved),
 		string(fault.EffectProofPublished), string(fault.EffectStartUncertain), string(fault.EffectFinalizePartial), string(fault.EffectClipMade),
+		string(fault.EffectFilmRendered), string(fault.EffectPicturesMade), string(fault.EffectSceneMade),
 	}
-	for _, n := range k.Model.Children {
+	for _, n := range k.Model.Leaves(false) {
 		if _, ok := n.Target.Addr().Interface().(command); !ok {
 			t.Errorf("%s can't run", n.Name)
 		}
@@ -54,6 +56,7 @@ func checkValue(t *testing.T, command string, v *kong.Value) {
 	}
 	low, high := v.Tag.Get("min"), v.Tag.Get("max")
 	read := map[string]func(string) bool{
+		"seconds":         func(s string) bool { return regexp.MustCompile(`^\d+$`).MatchString(s) },
 		"integer":         func(s string) bool { return regexp.MustCompile(`^\d+$`).MatchString(s) },
 		"integer or auto": func(s string) bool { return regexp.MustCompile(`^\d+$`).MatchString(s) },
 		"duration":        func(s string) bool { _, ok := parseDuration(s); return ok },
@@ -70,6 +73,10 @@ func checkValue(t *testing.T, command string, v *kong.Value) {
 			t.Errorf("%s %s: its longest length %q is no number", command, v.Name, high)
 		}
 	case "boolean", "recording id", "display":
+	case "style":
+		if len(scene.StyleNames()) == 0 {
+			t.Errorf("%s %s allows nothing", command, v.Name)
+		}
 	default:
 		if !read[kind](low) || !read[kind](high) {
 			t.Errorf("%s %s: can't read its range %q to %q", command, v.Name, low, high)
@@ -90,7 +97,7 @@ func TestHelpKnowsEveryCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range m.Commands {
-		if o := newBench().run("help", c.Name); o.code != 0 {
+		if o := newBench().run(append([]string{"help"}, strings.Fields(c.Name)...)...); o.code != 0 {
 			t.Errorf("help %s: %s", c.Name, o.err)
 		}
 	}
@@ -164,13 +171,13 @@ func TestAnyArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range m.Commands {
-		vocabulary = append(vocabulary, c.Name)
+		vocabulary = append(vocabulary, strings.Fields(c.Name)...)
 		for _, p := range c.Flags {
 			vocabulary = append(vocabulary, p.Name, p.Name+"=", p.Name+"="+p.Default)
 			vocabulary = append(vocabulary, p.Allowed...)
 		}
 	}
-	vocabulary = append(vocabulary, "--", "-", "", "-h", "--help", "--output", "json", "auto", "7d", "640x360", ":0", testID, "a text", "pass", "-5s", "supervise")
+	vocabulary = append(vocabulary, "--", "-", "", "-h", "--help", "--output", "json", "auto", "7d", "640x360", ":0", testID, "a text", "pass", "-5s", "supervise", "scene.js", "-o", "0.5,2", "out.mp4")
 	word := rapid.OneOf(rapid.SampledFrom(vocabulary), rapid.SampledFrom(vocabulary), rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
 	rapid.Check(t, func(rt *rapid.T) {
 		checkAnyRun(rt, rapid.SliceOfN(word, 0, 7).Draw(rt, "args"))

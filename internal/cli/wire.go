@@ -21,6 +21,7 @@ func realDeps(version string) Deps {
 		ServeMCP: serveMCP,
 		Open:     func() (Recorder, error) { return openManager() },
 		Clips:    func() (Clipper, error) { return openClips() },
+		Studio:   func() (Studio, error) { return openStudio() },
 		ParsePublish: func(spec string) (string, error) {
 			t, err := publish.Parse(spec)
 			return t.String(), err //nolint:wrapcheck // it is the user's error already

@@ -60,8 +60,10 @@ func Failure(version, command string, err error) Envelope {
 type Progress struct {
 	SchemaVersion int    `json:"schemaVersion"`
 	Event         string `json:"event"` // always "progress"
-	Phase         string `json:"phase"` // closing_browser, stopping_capture, finalizing, publishing, cleaning_up
-	Step          int    `json:"step"`  // 1 to TotalSteps
+	Phase         string `json:"phase"` // closing_browser, stopping_capture, finalizing, publishing, cleaning_up; rendering; serving
+	Step          int    `json:"step"`  // 1 to TotalSteps; of rendering, frames
 	TotalSteps    int    `json:"totalSteps"`
-	RecordingID   string `json:"recordingId"`
+	RecordingID   string `json:"recordingId,omitempty"` // of a recording
+	Scene         string `json:"scene,omitempty"`       // of a scene
+	URL           string `json:"url,omitempty"`         // of serving: where
 }

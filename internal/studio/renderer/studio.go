@@ -1,0 +1,170 @@
+package renderer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/proofreel/proofreel/internal/fault"
+	"github.com/proofreel/proofreel/internal/host/proc"
+	"github.com/proofreel/proofreel/internal/media/chromium"
+	"github.com/proofreel/proofreel/internal/studio/renderer/stage"
+	"github.com/proofreel/proofreel/internal/studio/scene"
+)
+
+// Studio is what drawing needs of this machine.
+type Studio struct {
+	FFmpeg  string           // the program's path
+	Browser chromium.Program // what draws
+	Spawn   *proc.Spawner
+	// State keeps unfinished films until the same render goes on; Cache keeps
+	// the fonts, unpacked. Both are made when they are missing.
+	State, Cache string
+	Log          *slog.Logger
+}
+
+// Source is a scene and how it is drawn; every call takes one.
+type Source struct {
+	Scene string // the scene's file, or the folder that holds its scene.js
+	Style string // in place of the style that the scene names; empty: that one
+	// Workers is how many frames are drawn side by side; 0: as many as the
+	// processors and Memory allow. No pixel depends on it.
+	Workers int
+	// FrameTimeout bounds one frame; 0: 10 s.
+	FrameTimeout time.Duration
+	// Memory is the most that the browser may take, in bytes; 0: 4 GiB, or half
+	// of the machine's memory when that is less.
+	Memory int64
+}
+
+const (
+	defaultMemory  = 4 << 30
+	workerMemory   = 250 << 20 // what a worker takes at 1080p, with its share of the browser
+	defaultPatient = 10 * time.Second
+)
+
+// machineMemory is the memory of this machine, in bytes.
+func machineMemory() int64 {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return defaultMemory
+	}
+	return int64(info.Totalram) * int64(info.Unit)
+}
+
+// complete fills in what was left out.
+func (s Source) complete(processors int, memory int64) Source {
+	if s.Memory == 0 {
+		s.Memory = min(defaultMemory, memory/2)
+	}
+	if s.Workers == 0 {
+		s.Workers = max(1, min(processors, int(s.Memory/workerMemory)))
+	}
+	if s.FrameTimeout == 0 {
+		s.FrameTimeout = defaultPatient
+	}
+	return s
+}
+
+// open starts the browser and the scene in it. Close what it gives.
+func (s *Studio) open(ctx context.Context, src Source, b *scene.Bundle) (*stage.Stage, error) {
+	src = src.complete(runtime.GOMAXPROCS(0), machineMemory())
+	fonts, err := scene.Fonts(s.Cache)
+	if err != nil {
+		return nil, fmt.Errorf("unpack the fonts: %w", err)
+	}
+	st, err := stage.Open(ctx, stage.Config{
+		Bundle: b, Fonts: fonts, Style: src.Style, Workers: src.Workers,
+		FrameTimeout: src.FrameTimeout, Memory: src.Memory, Program: s.Browser, Log: s.Log,
+	})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it is the user's error already
+	}
+	return st, nil
+}
+
+// Open loads a scene and opens it: for those who want its frames and none of
+// what this package makes of them. Close what it gives.
+func (s *Studio) Open(ctx context.Context, src Source) (*stage.Stage, error) {
+	b, err := scene.Load(src.Scene)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it is the user's error already
+	}
+	return s.open(ctx, src, b)
+}
+
+// limited bounds a context; 0 is no bound.
+func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, d)
+}
+
+// died tells whether the browser ended by itself or was killed by somebody
+// else: what was drawn until then is right, and another may go on.
+func died(err error) bool {
+	var e *chromium.DiedError
+	return errors.As(err, &e)
+}
+
+// baseName is what a scene's results are called: its file's name, or that of
+// its folder where all files have the same.
+func baseName(b *scene.Bundle) string {
+	name := strings.TrimSuffix(b.File, filepath.Ext(b.File))
+	if name == "scene" || name == "index" {
+		name = filepath.Base(b.Dir)
+	}
+	return name
+}
+
+// outFault explains an error of writing a result.
+func outFault(err error, path string) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, unix.ENOSPC) {
+		return fault.Wrap(err, fault.DiskFull, "Free some space.", "%s can't be written", path)
+	}
+	return fault.Wrap(err, fault.OutUnwritable, "Name a file in a folder that you may write.", "%s can't be written", path)
+}
+
+// writeFile puts a whole file in place, or none.
+func writeFile(path string, raw []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".proofreel-*")
+	if err != nil {
+		return outFault(err, path)
+	}
+	_, err = f.Write(raw)
+	if err == nil {
+		err = f.Chmod(0o644) // what CreateTemp makes is its owner's alone
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return outFault(err, path)
+	}
+	return nil
+}
+
+// frameAt is the frame that is shown at a time of a film.
+func frameAt(m scene.Meta, seconds float64) (int, error) {
+	n := int(seconds*float64(m.FPS) + 1e-6) // 1.4 s at 30 fps is frame 42, though 1.4*30 is less
+	if last := m.Frames() - 1; n == last+1 && seconds <= m.Duration {
+		n = last // the end of the film
+	}
+	if n < 0 || n >= m.Frames() {
+		return 0, fault.New(fault.InvalidValue, fmt.Sprintf("Take 0 to %g.", m.Duration), "there is no frame at %g s: the film has %g s", seconds, m.Duration)
+	}
+	return n, nil
+}
