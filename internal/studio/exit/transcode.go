@@ -48,9 +48,11 @@ func (t transcoder) encode(ctx context.Context, film *os.File, n int) (Ran, erro
 	return t.run(ctx, "encode", Program{Argv: argv, Stdin: film, Disk: t.want.MaxBytes + 16<<20})
 }
 
-// encoderArgs are those of the films that leave. CRF 17 is far below what can
-// be seen, so that a second encoding costs nothing; the rate is capped so that
-// the film fits the size that is allowed, whatever it shows.
+// encoderArgs are those of the films that leave. The second encoding must not
+// be seen: against a film of veryfast at CRF 18, veryfast at CRF 16 has an SSIM
+// of 0.9984 for 4.4 s of processor time for 150 frames at 1920x1080; fast at
+// CRF 17 has 0.9986 for 8.0 s. The rate is capped so that the film fits the size
+// that is allowed, whatever it shows.
 func (t transcoder) encoderArgs(n int) []string {
 	seconds := float64(n) / float64(t.want.FPS)
 	// A tenth is for the container and for the buffer's first fill.
@@ -59,7 +61,7 @@ func (t transcoder) encoderArgs(n int) []string {
 	args := []string{
 		"-map", "0:v:0", "-map_metadata", "-1", "-map_chapters", "-1", "-sn", "-an", "-dn",
 		"-fps_mode", "passthrough", "-frames:v", strconv.Itoa(n),
-		"-c:v", "libx264", "-preset", "fast", "-crf", "17", "-profile:v", "high", "-pix_fmt", "yuv420p", "-threads", "2",
+		"-c:v", "libx264", "-preset", "veryfast", "-crf", "16", "-profile:v", "high", "-pix_fmt", "yuv420p", "-threads", "2",
 		"-maxrate", fmt.Sprintf("%dk", kbit), "-bufsize", fmt.Sprintf("%dk", kbit), "-g", strconv.Itoa(2 * t.want.FPS),
 	}
 	args = append(args, profile.ColourArgs()...)
