@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// ran is the answer of the harness's run and still.
+// ran is the answer of the harness's run, still and texts.
 type ran struct {
-	Pixels string  `json:"pixels"`
-	Cost   int64   `json:"cost"` // microseconds
-	Next   int     `json:"next"`
-	Error  *thrown `json:"error"`
-	Notes  []said  `json:"notes"`
+	Texts  []drawnText `json:"texts"`
+	Pixels string      `json:"pixels"`
+	Cost   int64       `json:"cost"` // microseconds
+	Next   int         `json:"next"`
+	Error  *thrown     `json:"error"`
+	Notes  []said      `json:"notes"`
 }
 
 // outcome is how a call of run ended.
@@ -186,23 +187,10 @@ func (t *taker) finish() error {
 func (w *worker) callFrames(ctx context.Context, from, to int, use func(int, Frame) error) error {
 	width, height := w.s.meta.Width, w.s.meta.Height
 	for frame := from; frame < to; frame++ {
-		params, err := json.Marshal(map[string]any{"first": w.first(frame), "frame": frame, "sequential": w.sequential})
+		params := map[string]any{"first": w.first(frame), "frame": frame, "sequential": w.sequential}
+		got, err := w.ask(ctx, "still", frame, 1+frame-w.first(frame), params)
 		if err != nil {
-			return fmt.Errorf("write the parameters of a frame: %w", err)
-		}
-		limit := w.s.cfg.FrameTimeout * time.Duration(1+frame-w.first(frame))
-		timed, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
-		var got ran
-		err = w.realm.Evaluate(timed, fmt.Sprintf("__stage.still(%s)", params), &got)
-		cancel()
-		w.s.takeNotes(got.Notes)
-		switch {
-		case errors.Is(err, errTimeout):
-			return w.explain(ctx, w.hung(ctx, frame, limit), frame)
-		case err != nil:
-			return w.explain(ctx, err, frame)
-		case got.Error != nil:
-			return w.s.threw(*got.Error)
+			return err
 		}
 		w.next = got.Next
 		pix, err := decodePixels(got.Pixels, width*height*4)
@@ -216,4 +204,28 @@ func (w *worker) callFrames(ctx context.Context, from, to int, use func(int, Fra
 		}
 	}
 	return nil
+}
+
+// ask calls a function of the harness that draws up to the frame. It may take
+// the time of as many frames as it draws.
+func (w *worker) ask(ctx context.Context, function string, frame, frames int, params any) (ran, error) {
+	var got ran
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return got, fmt.Errorf("write the parameters of %s: %w", function, err)
+	}
+	limit := w.s.cfg.FrameTimeout * time.Duration(frames)
+	timed, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	defer cancel()
+	err = w.realm.Evaluate(timed, fmt.Sprintf("__stage.%s(%s)", function, raw), &got)
+	w.s.takeNotes(got.Notes)
+	switch {
+	case errors.Is(err, errTimeout):
+		return got, w.explain(ctx, w.hung(ctx, frame, limit), frame)
+	case err != nil:
+		return got, w.explain(ctx, err, frame)
+	case got.Error != nil:
+		return got, w.s.threw(*got.Error)
+	}
+	return got, nil
 }

@@ -579,3 +579,56 @@ export function draw(ctx, t, frame) {
 		t.Errorf("notes: %q", lines)
 	}
 }
+
+// Texts are told where they are seen, whatever moved them there, and with
+// their line.
+func TestTexts(t *testing.T) {
+	const src = `export const meta = { width: 400, height: 200, fps: 10, duration: 1 }
+export function draw(ctx, t, frame) {
+	ctx.font = "20px Inter"
+	ctx.fillStyle = "#ff0000"
+	ctx.translate(100, 100)
+	ctx.scale(2, 2)
+	ctx.fillText("moved", frame, 0)
+}`
+	s := open2(t, load(t, src, nil), nil)
+	got, err := s.Texts(testContext(t), 3)
+	if err != nil || len(got) != 1 {
+		t.Fatalf("texts: %v, %v", got, err)
+	}
+	text := got[0]
+	if text.Text != "moved" || text.Size != 40 || text.Fill != "#ff0000" || text.Alpha != 1 || text.Place.Line != 7 {
+		t.Errorf("got %+v", text)
+	}
+	if b := text.Box; b.Min.X < 104 || b.Min.X > 112 || b.Max.Y < 99 || b.Max.Y > 103 || b.Dx() < 90 || b.Dx() > 150 {
+		t.Errorf("it is at %v", b)
+	}
+	if again := hashes(t, s, 0, 3, 4); len(again) != 1 {
+		t.Error("no frame afterwards")
+	}
+}
+
+// A scene may choose its own WebGL2 context, as three.js does, and one that
+// asks for none at all has a black frame.
+func TestOwnContext(t *testing.T) {
+	const src = `
+export const meta = { width: 64, height: 32, fps: 10, duration: 1, kind: "webgl" }
+export function draw({ canvas }, t, frame) {
+	if (frame === 0) return
+	const gl = canvas.getContext("webgl2", { antialias: false, alpha: true })
+	gl.clearColor(0, 0.5, 0, 0.5)
+	gl.clear(gl.COLOR_BUFFER_BIT)
+}`
+	for _, first := range []int{0, 1} {
+		s := open2(t, load(t, src, nil), nil)
+		err := s.Frames(testContext(t), 0, first, first+1, func(frame int, f Frame) error {
+			if want := byte(128 * first); f.Pix[0] != 0 || f.Pix[1] != want || f.Pix[2] != 0 {
+				t.Errorf("frame %d is %v", frame, f.Pix[:4])
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -95,19 +95,27 @@ function open2d() {
   }
 }
 
-// openGL reads from the bottom up, red first, as WebGL has it; the host turns
-// it around. The scene's own bindings are put back.
+// openGL makes the context when the scene first asks for ctx.gl. A scene that
+// wants another kind of it, for instance without antialiasing, asks the canvas
+// for one before. It is read from the bottom up, red first, as WebGL has it;
+// the host turns it around. The scene's own bindings are put back.
 function openGL() {
   const type = WebGL2RenderingContext
-  const gl = canvas.getContext("webgl2", { alpha: false, antialias: true, preserveDrawingBuffer: true })
-  if (!gl) throw new SceneError("browser_failed", "the browser has no WebGL2")
-  context = freeze({ canvas, gl })
+  const getContext = method(OffscreenCanvas, "getContext")
+  let gl
+  const open = () => {
+    gl ??= getContext(canvas, "webgl2", { alpha: false, antialias: true, preserveDrawingBuffer: true })
+    if (!gl) throw new SceneError("scene_unsupported", "the canvas has no WebGL2 context: of kind webgl a scene draws by WebGL2 alone")
+    return gl
+  }
+  context = freeze({ canvas, get gl() { return open() } })
   reset = () => {}
   layout = "gl"
   const bind = method(type, "bindFramebuffer"), bindBuffer = method(type, "bindBuffer"), get = method(type, "getParameter")
   const store = method(type, "pixelStorei"), readPixels = method(type, "readPixels"), lost = method(type, "isContextLost")
   const packing = [type.PACK_ROW_LENGTH, type.PACK_SKIP_PIXELS, type.PACK_SKIP_ROWS]
   read = async () => {
+    const gl = open()
     if (lost(gl)) throw new SceneError("scene_threw", "the WebGL context was lost")
     const framebuffer = get(gl, type.READ_FRAMEBUFFER_BINDING)
     const buffer = get(gl, type.PIXEL_PACK_BUFFER_BINDING)
@@ -169,7 +177,20 @@ async function still({ first, frame, sequential }) {
   }
 }
 
+// texts draws one frame and tells which texts were drawn, and where.
+async function texts({ frame }) {
+  try {
+    shim.watch(true)
+    paint(frame, true)
+    return { texts: shim.texts(), notes: notes() }
+  } catch (e) {
+    return { error: explain(e), notes: notes() }
+  } finally {
+    shim.watch(false)
+  }
+}
+
 Object.defineProperty(globalThis, "__stage", {
-  value: freeze({ load, prepare, run, still, phase: () => phase, frame: () => shim.frame() }),
+  value: freeze({ load, prepare, run, still, texts, phase: () => phase, frame: () => shim.frame() }),
 })
 shim.native.postMessage("ready")
