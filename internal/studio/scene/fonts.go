@@ -231,7 +231,7 @@ func eachFont(use func(name string, raw []byte) error) error {
 			return err
 		}
 	}
-	for _, name := range typeset.Files() {
+	for _, name := range shared() {
 		raw, err := typeset.File(name)
 		if err != nil {
 			return fmt.Errorf("font %s: %w", name, err)
@@ -241,6 +241,12 @@ func eachFont(use func(name string, raw []byte) error) error {
 		}
 	}
 	return nil
+}
+
+// shared lists the fonts of typeset that scenes see too: all but its emoji,
+// which are small pictures.
+func shared() []string {
+	return slices.DeleteFunc(typeset.Files(), func(name string) bool { return name == "noto-emoji.ttf" })
 }
 
 // fontsID is a hash of the fonts and of how they are set up, hex.
@@ -258,7 +264,7 @@ func fontsID() (string, error) {
 		fmt.Fprintf(h, "%s %d\n", e.Name(), len(packed))
 		h.Write(packed)
 	}
-	for _, name := range typeset.Files() {
+	for _, name := range shared() {
 		sum, err := typeset.Sum(name)
 		if err != nil {
 			return "", fmt.Errorf("font %s: %w", name, err)

@@ -6,11 +6,11 @@ Run on Debian 12:
     apt-get install python3-fonttools python3-brotli
     mkdir work && cd work
     apt-get download fonts-inter && dpkg -x fonts-inter*.deb root
-    npm pack of each package below (build.py names them), unpacked in node_modules
+    npm pack of the packages that README.md names, unpacked in node_modules
     /usr/bin/python3 build.py WORK .
 
-Inter Medium and SemiBold, Noto and the scripts are internal/media/typeset's:
-scenes use the same files. Every file is gzip over OpenType. README.md says
+Inter Medium and SemiBold, the scripts, CJK and symbols are
+internal/media/typeset's: scenes use the same files. Every file is gzip over OpenType. README.md says
 what each holds and what it costs.
 """
 import gzip
@@ -53,6 +53,19 @@ FONTS = [
 ]
 
 
+def emoji(work):
+    """Noto Color Emoji as outlines (COLR version 1): sharp at every size.
+
+    The whole font, without the same pictures as SVG and without vertical
+    metrics.
+    """
+    font = TTFont(os.path.join(work, "node_modules/@fontsource/noto-color-emoji/files/noto-color-emoji-emoji-400-normal.woff2"))
+    font.flavor = None
+    for tag in ("SVG ", "vhea", "vmtx"):
+        del font[tag]
+    return font
+
+
 def cut(source, chars):
     options = subset.Options()
     options.layout_features = FEATURES
@@ -72,8 +85,8 @@ def cut(source, chars):
 def main():
     work, out = sys.argv[1], sys.argv[2]
     total = 0
-    for name, path, chars in FONTS:
-        font = cut(os.path.join(work, path), chars)
+    for name, path, chars in FONTS + [("noto-color-emoji.ttf", "", "")]:
+        font = cut(os.path.join(work, path), chars) if path else emoji(work)
         raw = io.BytesIO()
         font.save(raw)
         target = os.path.join(out, name + ".gz")
