@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -42,15 +41,20 @@ func ringSize(frameBytes int) int64 { return ringSlots + int64(slots)*int64(fram
 // keeps the origin's private files there under numbers.
 func openRing(profile, id string, frameBytes int, mapped bool) (*ring, error) {
 	size := ringSize(frameBytes)
+	root, err := os.OpenRoot(profile) // no link leads out of it
+	if err != nil {
+		return nil, fmt.Errorf("look for the frames: %w", err)
+	}
+	defer func() { _ = root.Close() }()
 	var found *os.File
-	err := filepath.WalkDir(profile, func(path string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil // the browser makes and removes files meanwhile
 		}
 		if info, err := d.Info(); err != nil || info.Size() != size {
 			return nil
 		}
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		f, err := root.OpenFile(path, os.O_RDWR, 0)
 		if err != nil {
 			return nil
 		}
@@ -96,6 +100,15 @@ func (r *ring) state() (written uint32, drawing int, err error) {
 // word is a word of the mapping that another process changes.
 func (r *ring) word(at int) *uint32 {
 	return (*uint32)(unsafe.Pointer(&r.data[at])) //nolint:gosec // aligned, inside the mapping, and only loaded
+}
+
+// holds tells whether an address lies in the mapping.
+func (r *ring) holds(address uintptr) bool {
+	if r.data == nil {
+		return false
+	}
+	begin := uintptr(unsafe.Pointer(&r.data[0])) //nolint:gosec // it is compared only
+	return address >= begin && address < begin+uintptr(len(r.data))
 }
 
 // entry is a frame in the ring.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -25,7 +26,7 @@ type outcome struct {
 }
 
 // ringFrames has the worker draw and takes the frames from the ring.
-func (w *worker) ringFrames(ctx context.Context, from, to int, use func(int, Frame) error) error {
+func (w *worker) ringFrames(ctx context.Context, from, to int, use func(int, Frame) error) (err error) {
 	w.runs++
 	params, err := json.Marshal(map[string]any{
 		"run": w.runs, "first": w.first(from), "from": from, "to": to, "sequential": w.sequential,
@@ -42,7 +43,7 @@ func (w *worker) ringFrames(ctx context.Context, from, to int, use func(int, Fra
 		done <- o
 	}()
 	t := taker{w: w, ctx: ctx, done: done, at: from}
-	err = t.take(to, use)
+	err = t.takeSafely(to, use)
 	if !t.ended {
 		err = errors.Join(err, t.finish())
 	}
@@ -63,6 +64,29 @@ type taker struct {
 	ended   bool
 	at      int // the frame that is waited for
 }
+
+// takeSafely is take, but for a file that gets shorter under the mapping, which
+// a browser gone bad could do: touching what is gone is an error then, and not
+// the end of this process.
+func (t *taker) takeSafely(to int, use func(int, Frame) error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		caught := recover()
+		if caught == nil {
+			return
+		}
+		fault, ok := caught.(interface{ Addr() uintptr })
+		if !ok || !t.w.ring.holds(fault.Addr()) {
+			panic(caught) // of use, and none of ours
+		}
+		err = t.w.s.explain(errShrunk, t.at)
+		t.w.s.browser.Kill(err)
+	}()
+	return t.take(to, use)
+}
+
+// errShrunk says that the browser took away what it had given.
+var errShrunk = errors.New("the browser cut off the file with the frames")
 
 // take gives frames to use as they come.
 func (t *taker) take(to int, use func(int, Frame) error) error {

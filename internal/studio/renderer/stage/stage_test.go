@@ -479,6 +479,26 @@ func TestEnds(t *testing.T) {
 			t.Errorf("no frames: %v", err)
 		}
 	})
+	t.Run("cut off", func(t *testing.T) {
+		s := open2(t, b, nil)
+		w := s.lanes[0].(*worker)
+		err := s.Frames(testContext(t), 0, 0, 120, func(frame int, f Frame) error {
+			if frame == 3 {
+				if err := w.ring.file.Truncate(ringSlots); err != nil {
+					t.Error(err)
+				}
+				_ = hash(f)
+			}
+			return nil
+		})
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Code != fault.BrowserFailed {
+			t.Errorf("got %v", err)
+		}
+		if again := s.Frames(testContext(t), 0, 0, 1, drop); again == nil {
+			t.Error("it goes on")
+		}
+	})
 	t.Run("closed", func(t *testing.T) {
 		s := open2(t, b, nil)
 		closed := make(chan error, 1)
