@@ -218,3 +218,15 @@ func TestCollectOfAChangingFile(t *testing.T) {
 		})
 	}
 }
+
+// What the author is to blame for is a reason; what is wrong with us is none.
+func TestOpenReasons(t *testing.T) {
+	for err, want := range map[error]Reason{
+		unix.ENOENT: Missing, unix.ENOTDIR: Missing, unix.ELOOP: Link, unix.EXDEV: OtherMount, unix.EACCES: FileMode,
+		unix.EMFILE: "", unix.ENOSYS: "", unix.EIO: "",
+	} {
+		if got := openReason(err); got != want {
+			t.Errorf("%v: got %q, want %q", err, got, want)
+		}
+	}
+}

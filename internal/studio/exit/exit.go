@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -197,7 +198,12 @@ func (l *leaving) takeFilm(from source, name string) (*staged, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return clean, len(f.samples), f.rewrite(raw, clean)
+	hash := sha256.New()
+	if err := f.rewrite(raw, io.MultiWriter(clean, hash)); err != nil {
+		return nil, 0, err
+	}
+	copy(clean.wrote[:], hash.Sum(nil))
+	return clean, len(f.samples), nil
 }
 
 // encodeAfresh gives a new film of the same pictures.
@@ -265,7 +271,8 @@ func (l *leaving) takePoster(to *staged) (bool, error) {
 }
 
 // examine walks the film that is to leave and gives its hash. It must be what
-// it is rewritten to: then every byte of it is accounted for.
+// was written before it was decoded, and what it is rewritten to: then every
+// byte of it is accounted for.
 func (l *leaving) examine(s *staged) (File, error) {
 	size, err := s.size()
 	if err != nil {
@@ -283,7 +290,7 @@ func (l *leaving) examine(s *staged) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	if !bytes.Equal(sum[:], same.Sum(nil)) {
+	if sum != s.wrote || !bytes.Equal(sum[:], same.Sum(nil)) {
 		return File{}, errors.New("exit: the film changed between being written and being published")
 	}
 	return File{Path: l.Film, Size: size, SHA256: hex.EncodeToString(sum[:])}, nil

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"image"
 	"image/jpeg"
 	"os"
@@ -257,6 +258,66 @@ func TestRunnersFaults(t *testing.T) {
 	cfg.Runner = brokenRunner{ran: Ran{Status: -1, Limit: "wall", Close: done}}
 	if _, err := Leave(t.Context(), cfg); reasonOf(t, err) != Limits || closed != 1 {
 		t.Errorf("got %v; closed %d times", err, closed)
+	}
+}
+
+// A film that changes while it is being decoded, still one that would pass,
+// is not the film that was decoded.
+func TestChangeBehindOurBack(t *testing.T) {
+	cfg, _ := config(t, goodFilm(t), nil)
+	honest := &insecure{t: t}
+	cfg.Mode, cfg.Runner = Remux, runnerFunc(func(ctx context.Context, p Program) (Ran, error) {
+		ran, err := honest.Run(ctx, p)
+		f, oerr := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", p.Stdin.Fd()), os.O_RDWR, 0)
+		check(t, oerr)
+		defer f.Close()
+		st, serr := f.Stat()
+		check(t, serr)
+		var last [1]byte
+		_, rerr := f.ReadAt(last[:], st.Size()-9)
+		check(t, rerr)
+		last[0] ^= 0x10
+		_, werr := f.WriteAt(last[:], st.Size()-9)
+		check(t, werr)
+		return ran, err
+	})
+	_, err := Leave(t.Context(), cfg)
+	var r *RefusedError
+	if err == nil || errors.As(err, &r) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(cfg.Film); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it was published")
+	}
+}
+
+type runnerFunc func(ctx context.Context, p Program) (Ran, error)
+
+func (f runnerFunc) Run(ctx context.Context, p Program) (Ran, error) { return f(ctx, p) }
+
+// Where files need a name from the start, they are published and deleted as well.
+func TestStageWithAName(t *testing.T) {
+	dir := t.TempDir()
+	for _, publish := range []bool{true, false} {
+		s, err := stageNamed(dir)
+		check(t, err)
+		_, err = s.WriteString("film")
+		check(t, err)
+		if st, err := s.Stat(); err != nil || st.Mode() != 0o600 {
+			t.Errorf("mode %v, %v", st.Mode(), err)
+		}
+		want := 0
+		if publish {
+			check(t, s.publish(filepath.Join(dir, "film.mp4")))
+			want = 1
+		}
+		check(t, s.Close())
+		names, err := os.ReadDir(dir)
+		check(t, err)
+		if len(names) != want {
+			t.Errorf("published: %t; %d files", publish, len(names))
+		}
+		_ = os.Remove(filepath.Join(dir, "film.mp4"))
 	}
 }
 

@@ -18,6 +18,8 @@ type staged struct {
 	*os.File
 	dir  string
 	name string // where the file system knows no files without a name
+	// wrote is the hash of what was written, taken while it was written.
+	wrote [sha256.Size]byte
 }
 
 // stageIn makes an empty file, readable by us alone, on the file system of a
@@ -30,6 +32,11 @@ func stageIn(dir string) (*staged, error) {
 	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EISDIR) {
 		return nil, fmt.Errorf("make a file in %s: %w", dir, err)
 	}
+	return stageNamed(dir)
+}
+
+// stageNamed does so where every file has a name (NFS, older overlays).
+func stageNamed(dir string) (*staged, error) {
 	name := tempName(dir)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
 	if err != nil {

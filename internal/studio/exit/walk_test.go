@@ -263,6 +263,8 @@ func tableCases() []walkCase {
 	return []walkCase{
 		{name: "stsz: 2^31 samples", edit: put32("stsz", 8, 1<<31), reason: SampleTable},
 		{name: "stsz: 2^32-1 samples of one size", edit: body("stsz", 0, 1, math.MaxUint32), reason: SampleTable},
+		{name: "stsz: all of one size", edit: body("stsz", 0, 500, testFrames), reason: MediaLayout},
+		{name: "stsz: all of one size, and a table", edit: body("stsz", 0, 500, testFrames, 1, 2, 3), reason: BoxFields},
 		{name: "stsz: a sample of 2 GiB", edit: put32("stsz", 12, 1<<31), reason: SampleTable},
 		{name: "stsz: a sample of 0", edit: put32("stsz", 12, 0), reason: SampleTable},
 		{name: "stsz: one byte more", edit: func(m *movie) { m.stbl("stsz").put32(12, m.stbl("stsz").u32(12)+1) }, reason: MediaLayout},
