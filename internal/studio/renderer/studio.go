@@ -28,7 +28,11 @@ type Studio struct {
 	// State keeps unfinished films until the same render goes on; Cache keeps
 	// the fonts, unpacked. Both are made when they are missing.
 	State, Cache string
-	Log          *slog.Logger
+	// Scratch is where a browser's profile lies while it runs, with the frames on
+	// their way; empty: in memory when there is room, else among the temporary
+	// files.
+	Scratch string
+	Log     *slog.Logger
 }
 
 // Source is a scene and how it is drawn; every call takes one.
@@ -38,7 +42,8 @@ type Source struct {
 	// Workers is how many frames are drawn side by side; 0: as many as the
 	// processors and Memory allow. No pixel depends on it.
 	Workers int
-	// FrameTimeout bounds one frame; 0: 10 s.
+	// FrameTimeout bounds one frame; 0: 10 s. Loading and setup get twice that,
+	// and 5 s at least.
 	FrameTimeout time.Duration
 	// Memory is the most that the browser may take, in bytes; 0: 4 GiB, or half
 	// of the machine's memory when that is less.
@@ -49,6 +54,7 @@ const (
 	defaultMemory  = 4 << 30
 	workerMemory   = 250 << 20 // what a worker takes at 1080p, with its share of the browser
 	defaultPatient = 10 * time.Second
+	leastLoad      = 5 * time.Second // a browser that is slow to start must not fail for a short frame timeout
 )
 
 // machineMemory is the memory of this machine, in bytes.
@@ -83,7 +89,8 @@ func (s *Studio) open(ctx context.Context, src Source, b *scene.Bundle) (*stage.
 	}
 	st, err := stage.Open(ctx, stage.Config{
 		Bundle: b, Fonts: fonts, Style: src.Style, Workers: src.Workers,
-		FrameTimeout: src.FrameTimeout, Memory: src.Memory, Program: s.Browser, Log: s.Log,
+		FrameTimeout: src.FrameTimeout, LoadTimeout: max(2*src.FrameTimeout, leastLoad),
+		Memory: src.Memory, Program: s.Browser, Scratch: s.Scratch, Log: s.Log,
 	})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it is the user's error already

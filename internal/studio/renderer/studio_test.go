@@ -48,8 +48,12 @@ func testStudio(dir string) (*Studio, error) {
 	if err := proc.AdoptOrphans(); err != nil {
 		return nil, err
 	}
+	scratch := filepath.Join(dir, "scratch")
+	if err := os.MkdirAll(scratch, 0o700); err != nil {
+		return nil, err
+	}
 	return &Studio{
-		FFmpeg: program, Browser: browser, Spawn: proc.NewSpawner(), State: filepath.Join(dir, "state"),
+		FFmpeg: program, Browser: browser, Spawn: proc.NewSpawner(), State: filepath.Join(dir, "state"), Scratch: scratch,
 		Cache: filepath.Join(os.TempDir(), "proofreel-test-fonts"), Log: slog.New(slog.DiscardHandler),
 	}, nil
 }
@@ -62,7 +66,6 @@ func newStudio(t *testing.T) *Studio {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := stageFolders(t)
 	t.Cleanup(func() {
 		s.Spawn.Close()
 		self, err := proc.Self()
@@ -72,31 +75,9 @@ func newStudio(t *testing.T) *Studio {
 		if left := proc.Descendants(self); len(left) > 0 {
 			t.Errorf("processes are left: %v", left)
 		}
-		for folder := range stageFolders(t) {
-			if !before[folder] {
-				t.Errorf("%s is left", folder)
-			}
-		}
+		emptyFolder(t, s.Scratch)
 	})
 	return s
-}
-
-// stageFolders lists the folders of browsers. Other packages' tests may run
-// beside: only what is new and this process's own would be a fault, and folders
-// carry no owner, so the tests of this package don't run in parallel.
-func stageFolders(t *testing.T) map[string]bool {
-	t.Helper()
-	all := map[string]bool{}
-	for _, dir := range []string{"/dev/shm", os.TempDir()} {
-		found, err := filepath.Glob(filepath.Join(dir, "proofreel-stage-*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range found {
-			all[f] = true
-		}
-	}
-	return all
 }
 
 // writeScene makes a scene of its code.
