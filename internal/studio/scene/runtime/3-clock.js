@@ -3,7 +3,7 @@
 
 const clock = (() => {
   const MOST = 20000; // callbacks between two frames
-  let timers = new Map(); // id to {due, every, call, args, order}
+  const timers = new Map(); // id to {due, every, call, args, order}
   let frames = new Map(); // id to callback
   let last = 0;
   let order = 0;
@@ -88,13 +88,6 @@ const clock = (() => {
   return {
     install,
     advance,
-    pending: () => timers.size + frames.size,
-    reset() {
-      timers = new Map();
-      frames = new Map();
-      order = 0;
-      state.now = 0;
-    },
   };
 })();
 

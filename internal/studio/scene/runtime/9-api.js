@@ -93,9 +93,7 @@ async function loadAsset(name, file, bytes, type) {
 }
 
 const api = Object.freeze({
-  version: 1,
   native,
-  LOADING,
   refused: REFUSED,
   SceneError,
 
@@ -128,9 +126,7 @@ const api = Object.freeze({
     state.seed = meta.seed || 0;
     if (meta.sequential) state.sequential = true;
     random.seed(state.seed, LOADING);
-    const assets = env && env.assets; // decoded already, when the module is evaluated anew
     env = makeEnv(meta);
-    if (assets) env.assets = assets;
     return env;
   },
 
@@ -154,18 +150,9 @@ const api = Object.freeze({
     random.seed(state.seed, frame); // timers may have drawn from it
   },
 
-  // newInstance forgets timers and sets the clock back: the module is going to
-  // be evaluated anew. configure must follow.
-  newInstance() {
-    clock.reset();
-    state.frame = LOADING;
-    random.seed(0, LOADING);
-  },
-
   // sequential tells whether frames depend on those before: the scene said so,
   // or asked for a timer or an animation frame.
   sequential: () => state.sequential,
-  pendingTimers: () => clock.pending(),
   frame: () => state.frame,
 
   // check refuses what draw gave back.
