@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,6 +165,20 @@ func TestCgroupHoldsAndKills(t *testing.T) {
 			t.Errorf("left: %v", got)
 		}
 	})
+	// What the kernel has taken, in its own words.
+	for file, want := range map[string]string{
+		"pids/pids.max": "20\n", "memory/memory.limit_in_bytes": "67108864\n", "cpu/cpu.cfs_quota_us": "50000\n",
+		"/pids.max": "20\n", "/memory.max": "67108864\n", "/cpu.max": "50000 100000\n",
+	} {
+		controller, name := filepath.Split(file)
+		dir, ok := g.dirs[strings.TrimSuffix(controller, "/")]
+		if !ok || (controller == "/") != tree.full {
+			continue
+		}
+		if raw, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(raw) != want {
+			t.Errorf("%s holds %q, %v", file, raw, err)
+		}
+	}
 	c := startShell(t, testSpawner(t), "trap '' TERM; read x; while :; do sleep 600 & (setsid sleep 600 &); done 2>/dev/null")
 	if err := g.Add(c.PID); err != nil {
 		t.Fatal(err)

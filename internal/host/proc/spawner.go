@@ -67,12 +67,29 @@ func NewSpawner() *Spawner {
 	s := &Spawner{jobs: make(chan func()), done: make(chan struct{}), live: map[int]*Child{}}
 	go func() {
 		defer close(s.done)
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		for job := range s.jobs {
-			job()
-		}
+		s.forkOnOneThread()
 	}()
 	return s
+}
+
+// forkOnOneThread forks until Close, and ends its thread. It can't be the
+// program's first thread: Go parks that one for good where it would end
+// others, and no parent-death signal would come.
+func (s *Spawner) forkOnOneThread() {
+	runtime.LockOSThread() // the thread ends with the goroutine, which never unlocks it
+	if unix.Gettid() == os.Getpid() {
+		ended := make(chan struct{})
+		go func() { // this goroutine keeps the first thread meanwhile
+			defer close(ended)
+			s.forkOnOneThread()
+		}()
+		<-ended
+		runtime.UnlockOSThread()
+		return
+	}
+	for job := range s.jobs {
+		job()
+	}
 }
 
 // Close ends the forking thread. Children that still run get their

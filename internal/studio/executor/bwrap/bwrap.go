@@ -63,14 +63,14 @@ func recent(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("ask %s for its version: %w", path, err)
 	}
-	m := regexp.MustCompile(`(\d+)\.(\d+)`).FindStringSubmatch(string(out))
+	m := regexp.MustCompile(`^bubblewrap (\d+)\.(\d+)`).FindStringSubmatch(string(out))
 	if m == nil {
-		return fmt.Errorf("%s says no version: %q", path, out)
+		return fmt.Errorf("%s is no bubblewrap: it says %q", path, out)
 	}
 	major, _ := strconv.Atoi(m[1])
 	minor, _ := strconv.Atoi(m[2])
 	if major == 0 && minor < 8 {
-		return fmt.Errorf("bubblewrap %s is too old, 0.8 is needed", m[0])
+		return fmt.Errorf("%s is too old, 0.8 is needed", m[0])
 	}
 	return nil
 }
