@@ -81,6 +81,11 @@ bench-box: install-deps install-box build ## Measure boxes: start against the ba
 	mkdir -p bench/out && $(GO) build -o bench/out/bench-box ./bench/box
 	bench/out/bench-box
 
+.PHONY: bench-gateway
+bench-gateway: ## Measure the model gateway against Go's own reverse proxy: latency, throughput, memory
+	mkdir -p bench/out && $(GO) build -o bench/out/bench-gateway ./bench/gateway
+	bench/out/bench-gateway
+
 .PHONY: shots
 shots: build ## Pictures of a clip's pills and of its page, from the demo's recording; they are in demo/shots/
 	@scripts/shots.sh

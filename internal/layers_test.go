@@ -22,6 +22,10 @@ func forbidden() map[string][]string {
 		return all
 	}
 	upper := above(surfaces, products)
+	boxes := []string{
+		"internal/studio/agent", "internal/studio/executor", "internal/studio/exit", "internal/studio/renderer",
+		"internal/studio/sandbox", "internal/studio/scene", "internal/studio/screen", "internal/studio/workflow",
+	}
 	return map[string][]string{
 		"internal/fault":    above(upper, []string{"internal/media", "internal/host", "internal/contract"}),
 		"internal/contract": above(upper, []string{"internal/media", "internal/host"}),
@@ -39,6 +43,9 @@ func forbidden() map[string][]string {
 		"internal/record/capture":  {"internal/record/supervisor", "internal/record/recorder", "internal/record/publish", "internal/record/browser"},
 		"internal/record/publish":  {"internal/record/supervisor", "internal/record/recorder", "internal/record/display", "internal/record/capture", "internal/record/browser"},
 		"internal/record/recorder": {"internal/record/supervisor", "internal/record/publish"},
+		// Inside studio: money knows nobody, and the gateway knows money only.
+		"internal/studio/ledger":  append(boxes, "internal/studio/gateway"),
+		"internal/studio/gateway": boxes,
 	}
 }
 

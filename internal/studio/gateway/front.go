@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -207,6 +206,7 @@ type call struct {
 	betas        []string
 	droppedBetas int
 	gone         bool // the agent
+	unflushed    bool // something was written and not flushed
 }
 
 // countTokens asks the provider how many tokens the call has. It costs
@@ -224,35 +224,36 @@ func (c *call) countTokens() {
 		return
 	}
 	body := fmt.Appendf(nil, `{"input_tokens":%d}`, n)
-	_ = c.answer(http.StatusOK, body)
+	c.answer(http.StatusOK, body)
 }
 
 // answer writes a whole answer of ours.
-func (c *call) answer(code int, body []byte) error {
+func (c *call) answer(code int, body []byte) {
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	c.w.WriteHeader(code)
-	return c.send(body)
+	c.write(body)
+	c.flush()
 }
 
-var errGone = errors.New("the agent has gone")
-
-// send writes to the agent and flushes. An agent that does not take it in time
-// has gone.
-func (c *call) send(p []byte) error {
+// write writes to the agent. One that does not take it in time has gone.
+func (c *call) write(p []byte) {
 	if c.gone {
-		return errGone
+		return
 	}
-	err := c.rc.SetWriteDeadline(time.Now().Add(c.j.g.c.Timeouts.Write))
-	if err == nil {
-		_, err = c.w.Write(p)
+	if !c.unflushed {
+		c.gone = c.rc.SetWriteDeadline(time.Now().Add(c.j.g.c.Timeouts.Write)) != nil
 	}
-	if err == nil {
-		err = c.rc.Flush()
-	}
-	if err != nil {
+	c.unflushed = true
+	if _, err := c.w.Write(p); err != nil {
 		c.gone = true
-		return errGone
 	}
-	return nil
+}
+
+// flush sends what was written on its way.
+func (c *call) flush() {
+	if c.unflushed && !c.gone {
+		c.gone = c.rc.Flush() != nil
+	}
+	c.unflushed = false
 }

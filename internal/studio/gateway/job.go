@@ -131,8 +131,11 @@ func (j *Job) alarm(kind, detail string, stop bool) {
 			j.log.Error("stop the job", "error", err)
 		}
 	}
+	const enough = 100 // the summary's; the log has all
 	j.mu.Lock()
-	j.alarms = append(j.alarms, kind+": "+detail)
+	if len(j.alarms) < enough {
+		j.alarms = append(j.alarms, kind+": "+detail)
+	}
 	j.mu.Unlock()
 	if j.g.c.Alarm != nil {
 		j.g.c.Alarm(Alarm{Job: j.c.ID, Kind: kind, Detail: detail, Stopped: stop})

@@ -127,7 +127,7 @@ func (c *call) whole(p *payment, body io.Reader) {
 	default:
 		c.settleUsage(p, u)
 	}
-	_ = c.answer(http.StatusOK, raw)
+	c.answer(http.StatusOK, raw)
 }
 
 // otherModel notices an answer of a model that has another price.
@@ -152,8 +152,10 @@ func (c *call) stream(p *payment, body io.Reader, cancel context.CancelFunc) {
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	c.w.Header().Set("Cache-Control", "no-store")
 	c.w.WriteHeader(http.StatusOK)
+	c.unflushed = true // the header goes out before the first event comes
 
-	r := sse.NewReader(body, sse.Limits{Event: c.j.caps.Event, Total: c.j.caps.Answer})
+	from := feed{body, c.flush, func() { silence.Reset(c.j.g.c.Timeouts.Silence) }}
+	r := sse.NewReader(from, sse.Limits{Event: c.j.caps.Event, Total: c.j.caps.Answer})
 	var s streamState
 	var out []byte
 	for {
@@ -162,7 +164,6 @@ func (c *call) stream(p *payment, body io.Reader, cancel context.CancelFunc) {
 			c.ended(p, &s, err)
 			return
 		}
-		silence.Reset(c.j.g.c.Timeouts.Silence)
 		v, err := strictjson.Parse(e.Data, answerLimits())
 		if err != nil || v.Kind != strictjson.Object || (e.Name != "" && e.Name != v.Str("type")) {
 			c.cut(p, "an event that can't be understood")
@@ -182,11 +183,30 @@ func (c *call) stream(p *payment, body io.Reader, cancel context.CancelFunc) {
 		}
 		faultpoint("event")
 		out = sse.Append(out[:0], e)
-		_ = c.send(out) // an agent that has gone is read on for
+		c.write(out) // an agent that has gone is read on for
 		if last {
+			c.flush()
 			return
 		}
 	}
+}
+
+// feed is the provider's stream. Whatever was relayed is flushed before more
+// is waited for: no event is held back, and those that came in one piece go
+// out in one.
+type feed struct {
+	body   io.Reader
+	before func()
+	after  func()
+}
+
+func (f feed) Read(p []byte) (int, error) {
+	f.before()
+	n, err := f.body.Read(p)
+	if n > 0 {
+		f.after()
+	}
+	return n, err //nolint:wrapcheck // the reader above wraps it
 }
 
 // event takes in what an event tells. It says whether the agent gets it, and
@@ -246,7 +266,8 @@ func (c *call) cut(p *payment, detail string) {
 	c.settleFull(p, detail)
 	d := status(http.StatusBadGateway, "upstream_answer", "the provider's answer was cut off")
 	c.j.note(c.j.denied, d.Rule)
-	_ = c.send(d.event())
+	c.write(d.event())
+	c.flush()
 }
 
 // broken relays an error inside of a stream, without its text.
@@ -259,5 +280,6 @@ func (c *call) broken(p *payment, v strictjson.Value) {
 	c.settleFull(p, "the stream broke with "+typ)
 	d := translate(http.StatusBadGateway, typ, v, nil)
 	c.j.note(c.j.denied, d.Rule)
-	_ = c.send(d.event())
+	c.write(d.event())
+	c.flush()
 }

@@ -56,7 +56,8 @@ func newUpstream(c Upstream, t Timeouts) (*upstream, error) {
 		ResponseHeaderTimeout: t.Call,
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.Roots},
 		ForceAttemptHTTP2:     true,
-		DisableCompression:    true, // a bomb can't be unpacked by accident
+		DisableCompression:    true,     // a bomb can't be unpacked by accident
+		WriteBufferSize:       32 << 10, // pictures in few pieces
 		MaxIdleConns:          256,
 		MaxIdleConnsPerHost:   256,
 		IdleConnTimeout:       90 * time.Second,

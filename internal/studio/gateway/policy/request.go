@@ -51,8 +51,9 @@ type Request struct {
 	Tools     int            // that are left
 	Dropped   map[string]int // by the tables' names
 
-	rest    []byte // the other members, each with a comma before it
+	rest    []byte // the other members, each with a comma before it, without pictures
 	members []member
+	inserts []insert
 }
 
 // Thinking is the switch of a request; Type is empty when there was none.
@@ -64,6 +65,24 @@ type Thinking struct {
 type member struct {
 	from, to int
 	count    bool
+}
+
+// insert is a picture's data, and where it belongs in the other members. It is
+// a piece of the agent's own body, of which every byte was looked at.
+type insert struct {
+	at   int
+	data []byte
+}
+
+// pieces gives a stretch of the other members with its pictures.
+func (r *Request) pieces(parts [][]byte, from, to int) [][]byte {
+	for _, i := range r.inserts {
+		if i.at > from && i.at < to {
+			parts = append(parts, r.rest[from:i.at], i.data)
+			from = i.at
+		}
+	}
+	return append(parts, r.rest[from:to])
 }
 
 // MinThinking is the least budget that the API takes.
@@ -81,7 +100,7 @@ func (r *Request) Encode(maxTokens int64) *Body {
 	b = strictjson.AppendString(b, r.Pins.User)
 	b = append(b, `},"service_tier":"standard_only"`...)
 	b = r.Thinking.append(b, maxTokens)
-	return &Body{parts: [][]byte{b, r.rest, []byte("}")}}
+	return &Body{parts: append(r.pieces([][]byte{b}, 0, len(r.rest)), []byte("}"))}
 }
 
 // EncodeCount gives the body of a request that counts the call's tokens.
@@ -91,7 +110,7 @@ func (r *Request) EncodeCount() *Body {
 	parts := [][]byte{b}
 	for _, m := range r.members {
 		if m.count {
-			parts = append(parts, r.rest[m.from:m.to])
+			parts = r.pieces(parts, m.from, m.to)
 		}
 	}
 	return &Body{parts: append(parts, []byte("}"))}

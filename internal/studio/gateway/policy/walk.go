@@ -51,7 +51,7 @@ type Rules struct {
 func New(l Limits) *Rules { return &Rules{body(), l.WithDefaults()} }
 
 // Rebuild reads a request's body and writes it anew by the tables. Errors are
-// of *RefusalError. The request shares nothing with raw. One that only counts
+// of *RefusalError. The request's pictures are pieces of raw. One that only counts
 // tokens need not say how many may be written.
 func (p *Rules) Rebuild(raw []byte, pins Pins, counts bool) (*Request, error) {
 	l := p.limits
@@ -64,7 +64,7 @@ func (p *Rules) Rebuild(raw []byte, pins Pins, counts bool) (*Request, error) {
 		return nil, err
 	}
 	w := walk{limits: l, tools: map[string]bool{}, req: &Request{Pins: pins, Dropped: map[string]int{}}}
-	w.out = make([]byte, 0, len(raw)+64)
+	w.out = make([]byte, 0, min(len(raw)+64, 64<<10)) // pictures are not in it
 	if r := w.body(p.table, v, counts); r != nil {
 		return nil, r
 	}

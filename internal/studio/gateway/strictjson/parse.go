@@ -321,20 +321,19 @@ func (p *parser) str() ([]byte, *Error) {
 }
 
 // scan says whether s holds neither a backslash nor a control character, and
-// whether it is ASCII; eight bytes at a time.
+// whether it is ASCII.
 func scan(s []byte) (plain, ascii bool) {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	const highs = 0x8080808080808080
 	var high uint64
-	for len(s) >= 8 {
-		w := binary.LittleEndian.Uint64(s)
-		slash := w ^ ones*'\\'
-		// A byte's high bit is set below when it is < 0x20, or a backslash. A
-		// borrow can only set one too many above a byte that counts itself.
-		if ((w-ones*0x20)&^w|(slash-ones)&^slash)&highs != 0 {
+	for len(s) >= 32 {
+		b := (*[32]byte)(s)
+		w0, w1 := binary.LittleEndian.Uint64(b[0:]), binary.LittleEndian.Uint64(b[8:])
+		w2, w3 := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
+		if (special(w0)|special(w1)|special(w2)|special(w3))&highs != 0 {
 			return false, false
 		}
-		high |= w
-		s = s[8:]
+		high |= w0 | w1 | w2 | w3
+		s = s[32:]
 	}
 	for _, c := range s {
 		if c < 0x20 || c == '\\' {
@@ -343,6 +342,15 @@ func scan(s []byte) (plain, ascii bool) {
 		high |= uint64(c)
 	}
 	return true, high&highs == 0
+}
+
+// special sets a high bit among eight bytes when one of them is below 0x20 or
+// a backslash. A borrow can only set one too many above a byte that counts
+// itself.
+func special(w uint64) uint64 {
+	const ones = 0x0101010101010101
+	slash := w ^ ones*'\\'
+	return (w-ones*0x20)&^w | (slash-ones)&^slash
 }
 
 func (p *parser) escaped() ([]byte, *Error) {

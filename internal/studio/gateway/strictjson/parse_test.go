@@ -128,8 +128,8 @@ func TestInt(t *testing.T) {
 // place.
 func TestScan(t *testing.T) {
 	for c := range 256 {
-		for at := range 20 {
-			s := bytes.Repeat([]byte("z"), 20)
+		for at := range 40 {
+			s := bytes.Repeat([]byte("z"), 40)
 			s[at] = byte(c)
 			plain, ascii := scan(s)
 			wantPlain := c >= 0x20 && c != '\\'
