@@ -11,6 +11,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -37,13 +38,16 @@ func (s *Stage) launch(ctx context.Context, kind scene.Kind) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.LoadTimeout, errSlowBrowser)
+	ctx, cancel := context.WithTimeoutCause(ctx, browserPatience, errSlowBrowser)
 	defer cancel()
 	if s.page, err = s.browser.NewPage(ctx); err != nil {
 		return err
 	}
 	return s.page.Navigate(ctx, origin+"/")
 }
+
+// browserPatience is how long the browser may take for what is no scene's doing.
+const browserPatience = time.Minute
 
 // errSlowBrowser says that the browser itself, before any scene, takes too long.
 var errSlowBrowser = fmt.Errorf("the browser did not open an empty page in time")

@@ -44,14 +44,23 @@ type worker struct {
 	used       uint32 // frames of the realm that the host has let go of
 }
 
-// startWorkers loads the scene in as many workers as it may have.
+// startWorkers loads the scene in as many workers as it may have. All load at
+// the same time, though what the first tells may make the others needless: it
+// is the start that a short film waits for.
 func (s *Stage) startWorkers(ctx context.Context, kind scene.Kind) error {
-	first := &worker{s: s, dom: kind == scene.KindDOM}
-	if err := first.spawn(ctx); err != nil {
-		return err
+	all := make([]*worker, s.cfg.Workers)
+	for i := range all {
+		all[i] = &worker{s: s, number: i, dom: kind == scene.KindDOM}
+		s.lanes = append(s.lanes, all[i]) // Close ends them, also after an error
 	}
-	meta, err := first.load(ctx)
-	if err != nil {
+	var meta scene.Meta
+	if err := together(all, func(w *worker) error {
+		m, err := w.begin(ctx)
+		if w.number == 0 {
+			meta = m
+		}
+		return err
+	}); err != nil {
 		return err
 	}
 	if meta.Kind != kind {
@@ -60,35 +69,33 @@ func (s *Stage) startWorkers(ctx context.Context, kind scene.Kind) error {
 	s.mu.Lock()
 	s.meta = meta
 	s.mu.Unlock()
-	all := []*worker{first}
-	if !meta.Sequential {
-		for i := 1; i < min(s.cfg.Workers, meta.Frames()); i++ {
-			all = append(all, &worker{s: s, number: i, dom: first.dom})
-		}
+	n := min(len(all), meta.Frames())
+	if meta.Sequential {
+		n = 1
 	}
-	errs := make([]error, len(all))
-	var wg sync.WaitGroup
-	for i, w := range all {
-		wg.Go(func() { errs[i] = w.open(ctx, i > 0) })
+	if err := together(all[:n], func(w *worker) error { return w.prepare(ctx) }); err != nil {
+		return err
 	}
-	wg.Wait()
-	for _, w := range all {
-		s.lanes = append(s.lanes, w) // Close ends them, also after an error
+	if all[0].sequential { // known only after setup
+		n = 1
 	}
-	if err := errors.Join(errs...); err != nil {
-		return firstOf(errs)
+	for _, w := range all[n:] {
+		w.end()
 	}
-	if first.sequential { // known only after setup
-		s.lanes = s.lanes[:1]
-		for _, w := range all[1:] {
-			w.close()
-		}
-	}
-	s.locks = make([]sync.Mutex, len(s.lanes))
+	s.lanes = s.lanes[:n]
+	s.locks = make([]sync.Mutex, n)
 	return nil
 }
 
-func firstOf(errs []error) error {
+// together calls f for all workers at the same time, and gives the error of
+// the first of them that has one.
+func together(all []*worker, f func(w *worker) error) error {
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, w := range all {
+		wg.Go(func() { errs[i] = f(w) })
+	}
+	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -97,22 +104,25 @@ func firstOf(errs []error) error {
 	return nil
 }
 
-// open readies the realm for drawing, in a new worker unless it has one.
-func (w *worker) open(ctx context.Context, anew bool) error {
-	if anew {
-		if err := w.spawn(ctx); err != nil {
-			return err
-		}
-		if _, err := w.load(ctx); err != nil {
-			return err
-		}
+// begin starts a realm and evaluates the scene's module in it.
+func (w *worker) begin(ctx context.Context) (scene.Meta, error) {
+	if err := w.spawn(ctx); err != nil {
+		return scene.Meta{}, err
+	}
+	return w.load(ctx)
+}
+
+// again starts the scene anew, in a realm that has seen no frame.
+func (w *worker) again(ctx context.Context) error {
+	if _, err := w.begin(ctx); err != nil {
+		return err
 	}
 	return w.prepare(ctx)
 }
 
 // spawn starts a new realm.
 func (w *worker) spawn(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, w.s.cfg.LoadTimeout, errSlowBrowser)
+	ctx, cancel := context.WithTimeoutCause(ctx, browserPatience, errSlowBrowser)
 	defer cancel()
 	w.born++
 	w.name = fmt.Sprintf("w%d-%d", w.number, w.born)
@@ -261,7 +271,7 @@ func (w *worker) ready(ctx context.Context, from int) error {
 		return nil
 	}
 	w.end()
-	if err := w.open(ctx, true); err != nil {
+	if err := w.again(ctx); err != nil {
 		return w.explain(ctx, err, scene.NoFrame)
 	}
 	return nil
