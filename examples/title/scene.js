@@ -62,50 +62,60 @@ export function draw(ctx, t, frame, env) {
   }
 }
 
-// The night: two wide lights that drift, and stars.
+// The night: two wide lights that drift, and stars. Wide gradients are dear and
+// have no detail: they are painted at a quarter of the size.
+let small;
+
 function sky(ctx, t, env) {
   const { width: W, height: H, color } = env;
   const p = env.style.palette;
-  ctx.fillStyle = p.background;
-  ctx.fillRect(0, 0, W, H);
+  small = small || new OffscreenCanvas(W / 4, H / 4);
+  const far = small.getContext('2d');
+  far.setTransform(0.25, 0, 0, 0.25, 0, 0);
+  far.fillStyle = p.background;
+  far.fillRect(0, 0, W, H);
   const light = (x, y, r, c, a) => {
-    const g = ctx.createRadialGradient(x, y, 0, x, y, r);
+    const g = far.createRadialGradient(x, y, 0, x, y, r);
     g.addColorStop(0, color.alpha(c, a));
     g.addColorStop(0.5, color.alpha(c, a * 0.28));
     g.addColorStop(1, color.alpha(c, 0));
-    ctx.fillStyle = g;
-    ctx.fillRect(0, 0, W, H);
+    far.fillStyle = g;
+    far.fillRect(0, 0, W, H);
   };
   light(1500 + 40 * Math.sin(t * 0.4), 430, 1100, p.accent, 0.26);
   light(1850, 1000 - 30 * t * 0.5, 900, p.accent2, 0.2);
+  const { k, x, y, r } = place(t, env);
+  const halo = far.createRadialGradient(x - 30, y - 30, r * 0.9, x - 30, y - 30, r * 1.9);
+  for (let i = 0; i <= 6; i++) halo.addColorStop(i / 6, color.alpha(p.accent, 0.3 * k * (1 - i / 6) ** 3));
+  far.fillStyle = halo;
+  far.fillRect(0, 0, W, H);
+  ctx.drawImage(small, 0, 0, W, H);
   for (let i = 0; i < 150; i++) {
-    const x = env.rand('star', i) * W;
-    const y = env.rand('star y', i) * H;
+    const sx = env.rand('star', i) * W;
+    const sy = env.rand('star y', i) * H;
     const depth = env.rand('depth', i);
     const blink = 0.55 + 0.45 * Math.sin(t * (1 + depth * 2) + i);
     ctx.fillStyle = color.alpha('#dfe7ff', (0.08 + 0.5 * depth ** 3) * blink * env.progress(t, 0, 1.4, 'outQuad'));
-    const r = 0.8 + depth * 1.3;
-    ctx.fillRect(x - t * 6 * depth, y, r, r);
+    const size = 0.8 + depth * 1.3;
+    ctx.fillRect(sx - t * 6 * depth, sy, size, size);
   }
+}
+
+// place says where the planet is, how large, and how far it has come.
+function place(t, env) {
+  const k = env.progress(t, 0.1, 2.2, 'outQuint');
+  return { k, x: 1520 + 90 * (1 - k), y: 520, r: 286 * (0.94 + 0.06 * k) * (1 + t * 0.006) };
 }
 
 // A planet lit from the upper left, with a ring of frames around it.
 function planet(ctx, t, env) {
   const { color, TAU } = env;
   const p = env.style.palette;
-  const k = env.progress(t, 0.1, 2.2, 'outQuint');
-  const x = 1520 + 90 * (1 - k);
-  const y = 520;
-  const r = 286 * (0.94 + 0.06 * k) * (1 + t * 0.006);
+  const { k, x, y, r } = place(t, env);
   ctx.save();
   ctx.globalAlpha = k;
 
   ring(ctx, t, env, x, y, r, true);
-
-  const halo = ctx.createRadialGradient(x - 30, y - 30, r * 0.9, x - 30, y - 30, r * 1.9);
-  for (let i = 0; i <= 6; i++) halo.addColorStop(i / 6, color.alpha(p.accent, 0.3 * (1 - i / 6) ** 3));
-  ctx.fillStyle = halo;
-  ctx.fillRect(x - r * 2, y - r * 2, r * 4, r * 4);
 
   const body = ctx.createRadialGradient(x - r * 0.5, y - r * 0.55, r * 0.05, x - r * 0.1, y - r * 0.1, r * 1.12);
   body.addColorStop(0, '#cfdcff');

@@ -10,10 +10,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -87,6 +89,9 @@ func run(dir, out, doc string) error {
 	}
 	p.files["index.json"] = index
 	p.files["LICENSES"] = []byte(p.licenses.String())
+	if err := os.WriteFile(filepath.Join(filepath.Dir(out), "LICENSES"), p.files["LICENSES"], 0o644); err != nil { //nolint:gosec // a file of the work tree
+		return err
+	}
 	if err := p.write(out); err != nil {
 		return err
 	}
@@ -228,7 +233,7 @@ func (p *packer) inner(metafile string) error {
 			names[name] = true
 		}
 	}
-	for name := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if _, err := os.Stat(filepath.Join(p.modules, name, "package.json")); err == nil {
 			if _, _, err := p.licence(name); err != nil {
 				return err
@@ -427,7 +432,7 @@ func (p *packer) doc(out string) string {
 <!-- Made by internal/studio/scene/libs/build.sh: don't edit. -->
 
 These lie in the binary. A scene imports them by name; nothing is fetched. What a film does not use is left out of it.
-Licence texts: ` + "`proofreel scene libraries --licenses`" + `.
+Licence texts: [LICENSES](../internal/studio/scene/libs/LICENSES), in the binary too.
 
 | import | version | licence | KiB | for |
 |---|---|---|---|---|
