@@ -35,8 +35,9 @@ const patience = 10 * time.Second
 type cost struct {
 	WallSeconds float64 `json:"wallSeconds"`
 	CPUSeconds  float64 `json:"cpuSeconds"`
-	PeakMB      float64 `json:"peakMB"` // of the tree's proportional set sizes together
-	Left        int     `json:"left"`   // processes that had to be killed
+	PeakMB      float64 `json:"peakMB"`  // of the tree's proportional set sizes together
+	Left        int     `json:"left"`    // processes that had to be killed
+	Counted     string  `json:"counted"` // how the CPU time was
 	Failed      string  `json:"failed,omitempty"`
 }
 
@@ -103,6 +104,10 @@ func count(ctx context.Context, argv []string, log *os.File) (cost, error) {
 	if err != nil {
 		return cost{}, fmt.Errorf("find this process: %w", err)
 	}
+	group, err := openAccount()
+	if err == nil {
+		defer group.close()
+	}
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it is ended below, with all that it started
 	cmd.Stdout, cmd.Stderr = log, log
 	began := time.Now()
@@ -130,12 +135,16 @@ func count(ctx context.Context, argv []string, log *os.File) (cost, error) {
 	}
 	c.WallSeconds = time.Since(began).Seconds()
 	c.Left = reapAll(self)
-	var use unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_CHILDREN, &use); err != nil {
-		return cost{}, fmt.Errorf("ask what the children took: %w", err)
+	var took time.Duration
+	if group != nil {
+		c.Counted = "control group"
+		took, err = group.used()
+	} else {
+		c.Counted = "processes that were waited for"
+		took, err = rusage(unix.RUSAGE_CHILDREN)
 	}
-	c.CPUSeconds = time.Duration(use.Utime.Nano() + use.Stime.Nano()).Seconds()
-	return c, nil
+	c.CPUSeconds = took.Seconds()
+	return c, err
 }
 
 // reapAll waits for all descendants: a child's times count once it is reaped.

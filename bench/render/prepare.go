@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -150,8 +151,46 @@ func binOf(raw json.RawMessage) string {
 	return several["hyperframes"]
 }
 
-// projects gives the peers our scenes and our fonts, and bundles Remotion's.
+// projects gives the peers our scenes and our fonts, and bundles Remotion's,
+// unless what they are made of is as it was.
 func (b *bench) projects(ctx context.Context) error {
+	now, err := fingerprint(filepath.Join(source, "peers"), b.scenes)
+	if err != nil {
+		return err
+	}
+	stamp := filepath.Join(b.peers, "made")
+	if have, err := os.ReadFile(stamp); err == nil && string(have) == now {
+		return nil
+	}
+	if err := b.makeProjects(ctx); err != nil {
+		return err
+	}
+	if err := os.WriteFile(stamp, []byte(now), 0o600); err != nil {
+		return fmt.Errorf("note what is made: %w", err)
+	}
+	return nil
+}
+
+// fingerprint is a hash of the files in folders.
+func fingerprint(folders ...string) (string, error) {
+	h := sha256.New()
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			raw, err := os.ReadFile(path)
+			fmt.Fprintf(h, "%s %d\n%s", path, len(raw), raw)
+			return err
+		})
+		if err != nil {
+			return "", fmt.Errorf("look at what the projects are made of: %w", err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func (b *bench) makeProjects(ctx context.Context) error {
 	for _, dir := range []string{"remotion", "hyperframes"} { // they may have changed since the install
 		if err := os.RemoveAll(filepath.Join(b.peers, dir)); err != nil {
 			return fmt.Errorf("empty the folder: %w", err)

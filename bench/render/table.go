@@ -174,6 +174,9 @@ func (r result) bestSSIM(scene string) (best float64) {
 func (r result) print(w io.Writer) {
 	fmt.Fprintf(w, "%s, %d cores, %d runs of each; other processes used %.2f cores in the median (%.2f to %.2f)\n%s\n",
 		r.At.Format(time.DateOnly), r.Cores, r.Runs, r.Others.Median, r.Others.Min, r.Others.Max, strings.Join(r.Versions, ", "))
+	if len(r.Rows) > 0 {
+		fmt.Fprintf(w, "CPU time by %s.\n", r.Rows[0].Counted)
+	}
 	fmt.Fprintf(w, "Films of %d frames, %dx%d. Medians; frames a second of the whole process.\n\n", frames, width, height)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "case\tframes/s\tfrom\tto\tCPU ms a frame\tpeak MB\tMB\tSSIM\tpixels")
