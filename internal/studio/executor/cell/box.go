@@ -137,18 +137,33 @@ func (b *Box) overLimit() executor.Reason {
 	if b.cgroup != nil {
 		return b.whyEnded()
 	}
-	if !b.bare && used(b.work) > l.Disk+l.Disk/64 {
+	members := b.members()
+	scratch := b.scratch()
+	if !b.bare && (used(b.work).bytes > l.Disk+l.Disk/64 || used(b.work).files+scratch.files > maxFiles) {
 		return executor.Disk
 	}
-	members := b.members()
 	switch {
 	case int64(len(members)) > l.Pids+8:
 		return executor.Pids
-	case proc.ResidentBytes(members) > l.Memory:
+	case proc.ResidentBytes(members)+scratch.bytes > l.Memory:
 		return executor.Memory
 	default:
 		return executor.Exited
 	}
+}
+
+// scratch is what the box has put into its other writable directories, which
+// lie in memory too.
+func (b *Box) scratch() usage {
+	var sum usage
+	if b.state.First.PID == 0 {
+		return sum
+	}
+	for _, dir := range []string{"/tmp", "/dev/shm"} {
+		u := usedAt(fmt.Sprintf("/proc/%d/root%s", b.state.First.PID, dir))
+		sum.bytes, sum.files = sum.bytes+u.bytes, sum.files+u.files
+	}
+	return sum
 }
 
 // members lists the processes in the box, as far as they are known.
@@ -164,15 +179,15 @@ func (b *Box) members() []proc.Identity {
 // finish kills what is left, and notes how it ended.
 func (b *Box) finish(reason executor.Reason) {
 	ended := time.Now()
-	usage := proc.CgroupUsage{}
+	took := proc.CgroupUsage{}
 	b.stuck = b.killTree()
 	if b.cgroup != nil {
-		usage = b.cgroup.Usage()
+		took = b.cgroup.Usage()
 	}
 	b.endLog()
 	b.exit = executor.Exit{
 		Reason: reason, Code: exitCode(b.child.Err()), Took: ended.Sub(b.began),
-		LogBytes: b.log.bytes(), MemoryPeak: usage.MemoryPeak, PidsDenied: usage.PidsDenied,
+		LogBytes: b.log.bytes(), MemoryPeak: took.MemoryPeak, PidsDenied: took.PidsDenied,
 	}
 	b.exit.LogTruncated = b.exit.LogBytes > b.spec.Limits.LogBytes
 	b.stuck = errors.Join(b.stuck, b.release())

@@ -94,7 +94,7 @@ func (h *Host) HasCgroups() bool { return h.cgroups != nil }
 // prepareDir makes the state directory, which must be ours alone: whoever can
 // write there could have our files replaced.
 func (h *Host) prepareDir() error {
-	for _, d := range []string{h.Dir, h.boxesDir(), h.usersDir(), filepath.Join(h.Dir, "etc")} {
+	for _, d := range []string{h.Dir, h.boxesDir(), filepath.Dir(h.usersDir()), h.usersDir(), filepath.Join(h.Dir, "etc")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("make the state directory: %w", err)
 		}
@@ -120,7 +120,15 @@ func (h *Host) prepareDir() error {
 }
 
 func (h *Host) boxesDir() string { return filepath.Join(h.Dir, "boxes") }
-func (h *Host) usersDir() string { return filepath.Join(h.Dir, "users") }
+
+// usersDir is the machine's, not this state directory's: two servers must not
+// take the same user.
+func (h *Host) usersDir() string {
+	if h.Root {
+		return filepath.Join(DefaultDir(), "users")
+	}
+	return filepath.Join(h.Dir, "users")
+}
 
 // EtcFiles gives the box's own /etc: path of the host → path in the box.
 func (h *Host) EtcFiles() []sandbox.Mount {

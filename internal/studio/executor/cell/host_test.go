@@ -27,13 +27,13 @@ func openHost(t *testing.T) *Host {
 // A state directory that others can write would let them choose what is bound
 // into boxes.
 func TestStateDirIsOurs(t *testing.T) {
-	for name, make := range map[string]func(dir string) error{
+	for name, build := range map[string]func(dir string) error{
 		"writable by all": func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777)) },
 		"a link":          func(dir string) error { return errors.Join(os.Mkdir(dir+"2", 0o700), os.Symlink(dir+"2", dir)) },
 		"a file":          func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
 	} {
 		dir := filepath.Join(t.TempDir(), "state")
-		if err := make(dir); err != nil {
+		if err := build(dir); err != nil {
 			t.Fatal(err)
 		}
 		if h, err := Open(Config{Dir: dir}); !errors.Is(err, executor.ErrUnavailable) {
@@ -134,7 +134,7 @@ func TestWork(t *testing.T) {
 		t.Errorf("owner %d:%d, %v", raw.Uid, raw.Gid, err)
 	}
 	var fs unix.Statfs_t
-	if err := unix.Fstatfs(int(dir.Fd()), &fs); err != nil || int64(fs.Blocks)*fs.Bsize != 1<<20 || used(dir) != 0 {
-		t.Errorf("%d bytes, %d used, %v", int64(fs.Blocks)*fs.Bsize, used(dir), err)
+	if err := unix.Fstatfs(int(dir.Fd()), &fs); err != nil || int64(fs.Blocks)*fs.Bsize != 1<<20 || used(dir).bytes != 0 {
+		t.Errorf("%d bytes, %d used, %v", int64(fs.Blocks)*fs.Bsize, used(dir).bytes, err)
 	}
 }

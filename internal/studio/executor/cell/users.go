@@ -3,6 +3,7 @@ package cell
 import (
 	"errors"
 	"fmt"
+	osuser "os/user"
 	"path/filepath"
 	"strconv"
 
@@ -24,11 +25,14 @@ type user struct {
 	lock *statefile.Lock
 }
 
-// takeUser takes a free user: one whose lock nobody holds and that no process
-// has. A lock alone would not do: a box that outlived its server still runs
+// takeUser takes a free user: one that is no account, whose lock nobody holds
+// and that no process has. A lock alone would not do: a box that outlived its server still runs
 // under its user.
 func (h *Host) takeUser() (*user, error) {
 	for id := firstUser; id < firstUser+users; id++ {
+		if _, err := osuser.LookupId(strconv.Itoa(id)); err == nil {
+			continue // somebody's account
+		}
 		lock, err := statefile.TryLock(filepath.Join(h.usersDir(), strconv.Itoa(id)+".lock"))
 		if errors.Is(err, statefile.ErrLocked) {
 			continue

@@ -47,16 +47,29 @@ func newWork(size int64, owner int) (dir, mount *os.File, err error) {
 }
 
 // maxFiles is how many files a box may have in its work directory.
-const maxFiles = 200_000
+const maxFiles = 50_000
 
-// used says how many bytes the work directory's file system holds.
-func used(work *os.File) int64 {
-	if work == nil {
-		return 0
-	}
+// usage is what a file system holds.
+type usage struct{ bytes, files int64 }
+
+// used says what the work directory's file system holds.
+func used(work *os.File) usage {
 	var st unix.Statfs_t
-	if err := unix.Fstatfs(int(work.Fd()), &st); err != nil {
-		return 0
+	if work == nil || unix.Fstatfs(int(work.Fd()), &st) != nil {
+		return usage{}
 	}
-	return int64(st.Blocks-st.Bfree) * st.Bsize
+	return usageOf(st)
+}
+
+// usedAt says it of the file system at a path; nothing, where it can't be seen.
+func usedAt(path string) usage {
+	var st unix.Statfs_t
+	if unix.Statfs(path, &st) != nil {
+		return usage{}
+	}
+	return usageOf(st)
+}
+
+func usageOf(st unix.Statfs_t) usage {
+	return usage{int64(st.Blocks-st.Bfree) * st.Bsize, int64(st.Files - st.Ffree)}
 }

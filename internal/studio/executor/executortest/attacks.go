@@ -42,6 +42,16 @@ func (s *suite) limits(t *testing.T) {
 			t.Errorf("the work directory holds up to %d bytes, %v", int64(st.Blocks)*st.Bsize, err)
 		}
 	})
+	t.Run("many files", func(t *testing.T) {
+		if !s.traits.HostTasks {
+			return // the same file system, at a hundredth of the speed
+		}
+		r := s.run(t, sandbox.Spec{Argv: []string{sandbox.Program, "attack", "files"}, Limits: small(bounded)})
+		// The kernel's limit, or that of who watches.
+		if r.Reason != executor.Disk && !strings.Contains(r.log, "no space left") {
+			t.Errorf("%+v: %s", r.Exit, r.log)
+		}
+	})
 	t.Run("memory", func(t *testing.T) {
 		r := s.run(t, sandbox.Spec{Argv: []string{sandbox.Program, "attack", "memory"}, Limits: small(bounded)})
 		if r.Reason != executor.Memory && r.Code == 0 {

@@ -88,6 +88,15 @@ func attack(name string) {
 				fmt.Println(len(held))
 			}
 		}
+	case "files": // empty ones: a limit on bytes does not meet them
+		for i := 0; ; i++ {
+			f, err := os.Create("/work/" + itoa(i))
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			_ = f.Close()
+		}
 	case "stop-everybody":
 		_ = unix.Kill(-1, unix.SIGSTOP)
 		_ = unix.Kill(1, unix.SIGSTOP)
