@@ -3,12 +3,15 @@
 // and records them, and a worker of ours paints the record (dompaint.js), so
 // that no screenshot is taken. What can't be painted so is left to screenshots.
 // The host calls what stands in globalThis.__stage, as in worker.js.
+import { listen } from "./console.js"
 import { watchFor } from "./domwatch.js"
 
 const shim = globalThis.__proofreel
 delete globalThis.__proofreel
 const { now, fetch } = shim.native
 const { SceneError } = shim
+const heard = listen(shim.frame)
+const notes = () => [...shim.notes(), ...heard()]
 const { freeze, entries } = Object
 const { round, max, min } = Math
 const { ImageDecoder } = globalThis
@@ -56,9 +59,9 @@ async function load({ install, module: address }) {
     phase = "import"
     const wrong = shim.install({ ...install, kind: "dom" })
     module = await import(address)
-    return { report: shim.describe(module), wrong, notes: shim.notes() }
+    return { report: shim.describe(module), wrong, notes: notes() }
   } catch (e) {
-    return { error: explain(e), notes: shim.notes() }
+    return { error: explain(e), notes: notes() }
   }
 }
 
@@ -111,9 +114,9 @@ async function prepare(o) {
     phase = "draw"
     const slow = fast ? probe() : "this browser can't paint elements onto a canvas"
     if (slow) useScreenshots()
-    return { layout, sequential: shim.sequential(), slow, notes: shim.notes() }
+    return { layout, sequential: shim.sequential(), slow, notes: notes() }
   } catch (e) {
-    return { error: explain(e), notes: shim.notes() }
+    return { error: explain(e), notes: notes() }
   }
 }
 
@@ -264,7 +267,7 @@ async function run({ run, first, from, to, sequential }) {
   } catch (e) {
     failure ??= explain(e)
   }
-  return { error: failure, next: frame, notes: shim.notes() }
+  return { error: failure, next: frame, notes: notes() }
 }
 
 // still draws one frame and gives its pixels as base64, or, when the host takes
@@ -274,12 +277,12 @@ async function still({ first, frame, sequential }) {
   try {
     const begun = now()
     for (; at <= frame; at++) await turn(at, sequential)
-    if (shots) return { cost: round((now() - begun) * 1000), next: at, notes: shim.notes() }
+    if (shots) return { cost: round((now() - begun) * 1000), next: at, notes: notes() }
     const image = await record()
     const { pixels, cost } = await painter("give", { image, cost: now() - begun }, image ? [image] : [])
-    return { pixels, cost, next: at, notes: shim.notes() }
+    return { pixels, cost, next: at, notes: notes() }
   } catch (e) {
-    return { error: explain(e), next: at, notes: shim.notes() }
+    return { error: explain(e), next: at, notes: notes() }
   }
 }
 

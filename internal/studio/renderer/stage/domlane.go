@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -87,23 +85,9 @@ func (w *worker) shotFrames(ctx context.Context, from, to int, use func(int, Fra
 // show brings the page to a frame.
 func (w *worker) show(ctx context.Context, frame int) (cost time.Duration, err error) {
 	first := w.first(frame)
-	params, err := json.Marshal(map[string]any{"first": first, "frame": frame, "sequential": w.sequential})
+	got, err := w.ask(ctx, "still", frame, 1+frame-first, map[string]any{"first": first, "frame": frame, "sequential": w.sequential})
 	if err != nil {
-		return 0, fmt.Errorf("write the parameters of a frame: %w", err)
-	}
-	limit := w.s.cfg.FrameTimeout * time.Duration(1+frame-first)
-	timed, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
-	defer cancel()
-	var got ran
-	err = w.realm.Evaluate(timed, fmt.Sprintf("__stage.still(%s)", params), &got)
-	w.s.takeNotes(got.Notes)
-	switch {
-	case errors.Is(err, errTimeout):
-		return 0, w.explain(ctx, w.hung(ctx, frame, limit), frame)
-	case err != nil:
-		return 0, w.explain(ctx, err, frame)
-	case got.Error != nil:
-		return 0, w.s.threw(*got.Error)
+		return 0, err
 	}
 	w.next = got.Next
 	return time.Duration(got.Cost) * time.Microsecond, nil
