@@ -588,6 +588,41 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// A call that waits for its turn when the job ends must not go out, and a
+// job that has ended is not opened again.
+func TestNothingGoesOutAfterTheEnd(t *testing.T) {
+	arrived, release := make(chan struct{}, 9), make(chan struct{})
+	d := open(t, options{
+		job: func(j *JobConfig) { j.Caps = &Caps{InFlight: 1} },
+		play: func(r gatewaytest.Request) gatewaytest.Reply {
+			arrived <- struct{}{}
+			<-release
+			return ok(r)
+		},
+	})
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() { _, _ = d.try(pathMessages, ask(10)) })
+	}
+	<-arrived
+	closed := make(chan Summary)
+	go func() { closed <- d.job.Close() }()
+	for d.job.Summary().Stopped == "" {
+		time.Sleep(time.Millisecond)
+	}
+	close(release)
+	wg.Wait()
+	if s := <-closed; s.Calls != 1 || d.up.Messages() != 1 {
+		t.Errorf("%d calls went out: %+v", d.up.Messages(), s)
+	}
+	again, socket := d.openJob(d.job.c)
+	d.job, d.client = again, gatewaytest.Client(socket)
+	defer d.client.CloseIdleConnections()
+	if r := d.post(pathMessages, ask(10)); r.rule() != "job_stopped" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // What a gateway can't be sure of it does not begin.
 func TestOpenRefuses(t *testing.T) {
 	d := open(t, options{})
@@ -623,7 +658,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a file":             func(c *Config) { c.Upstream.BaseURL = "file:///etc/passwd" },
 		"a user":             func(c *Config) { c.Upstream.BaseURL = "http://a:b@c" },
 		"a query":            func(c *Config) { c.Upstream.BaseURL = "http://c?x=1" },
-		"a proxy of no host": func(c *Config) { c.Upstream.Proxy = "x" },
+		"a proxy of no host": func(c *Config) { c.Upstream.Proxy = NewSecret("x") },
 		"a short key":        func(c *Config) { c.Key = make([]byte, 31) },
 	} {
 		c := Config{Upstream: Upstream{BaseURL: "http://x"}}
@@ -653,7 +688,7 @@ func TestProxyOnlyWhenConfigured(t *testing.T) {
 		t.Errorf("%+v, %d through the proxy", r, proxied)
 	}
 	with := open(t, options{config: func(c *Config) {
-		c.Upstream.BaseURL, c.Upstream.Proxy, c.Upstream.Bearer = "http://provider.invalid", proxy.URL, true
+		c.Upstream.BaseURL, c.Upstream.Proxy, c.Upstream.Bearer = "http://provider.invalid", NewSecret(proxy.URL), true
 	}})
 	if r := with.post(pathMessages, ask(1)); r.code != 200 || proxied != 1 || proxy.Seen()[0].Header.Get("Authorization") != "Bearer "+upstreamKey {
 		t.Errorf("%+v, %d through the proxy", r, proxied)

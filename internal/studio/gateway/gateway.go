@@ -140,8 +140,8 @@ func (g *Gateway) Close() { g.up.client.CloseIdleConnections() }
 func (g *Gateway) Journal(job string) string { return filepath.Join(g.c.Dir, job+".ledger") }
 
 // Open opens a job's door on a listener, which it then owns: the job's own
-// socket, which no other job can reach. A job that had a journal goes on with
-// it: what was open there is spent. *NoPriceError: the model has no price.
+// socket, which no other job can reach. A job whose server has died goes on
+// with its journal: what was open there is spent. *NoPriceError: the model has no price.
 func (g *Gateway) Open(c JobConfig, l net.Listener) (*Job, error) {
 	j, err := g.newJob(c)
 	if err != nil {

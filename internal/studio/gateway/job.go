@@ -97,7 +97,8 @@ func (j *Job) Summary() Summary {
 	}
 }
 
-// Close shuts the door: the token is worth nothing from now on. Calls that run
+// Close shuts the door: the token is worth nothing from now on, and the job's
+// budget nothing either, to whoever opens it again. Calls that run
 // may end by themselves for a while, and are billed by their usage; then they
 // are cut off and billed in full. A second Close gives the same summary.
 func (j *Job) Close() Summary {
@@ -109,6 +110,11 @@ func (j *Job) Close() Summary {
 		<-j.served
 		j.calls.Wait()
 		return j.Summary()
+	}
+	// What waits for its turn must not go out any more, and nobody who opens the
+	// journal again may spend what is left.
+	if err := j.budget.Stop("ended"); err != nil {
+		j.alarm("ledger", err.Error(), false)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), j.g.c.Timeouts.Close)
 	defer cancel()

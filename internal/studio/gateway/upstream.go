@@ -27,7 +27,7 @@ type Upstream struct {
 	BaseURL string // as https://api.anthropic.com; paths are added to it
 	Key     Secret
 	Bearer  bool   // send the key as Authorization: Bearer, not as x-api-key
-	Proxy   string // URL of an HTTP proxy; empty: none, whatever the environment says
+	Proxy   Secret // URL of an HTTP proxy, which can hold a password; empty: none, whatever the environment says
 	// Counts says that it has count_tokens. Then a call that would not fit
 	// the budget by the safe bound is measured before it is refused.
 	Counts bool
@@ -67,8 +67,8 @@ func newUpstream(c Upstream, t Timeouts) (*upstream, error) {
 	if c.Dial != nil {
 		tr.DialContext = c.Dial
 	}
-	if c.Proxy != "" {
-		p, err := url.Parse(c.Proxy)
+	if c.Proxy.Reveal() != "" {
+		p, err := url.Parse(c.Proxy.Reveal())
 		if err != nil || p.Host == "" {
 			return nil, errors.New("the proxy's address can't be read")
 		}

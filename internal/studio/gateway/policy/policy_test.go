@@ -358,6 +358,15 @@ func TestCountBody(t *testing.T) {
 	if d := cmp.Diff(want, string(r.EncodeCount().Bytes())); d != "" {
 		t.Error(d)
 	}
+	px := imageOf("png", picture(t, "png", 3, 2))
+	r, err = New(Limits{}).Rebuild([]byte(`{"system":"s","messages":[{"role":"user","content":[`+px+`,`+px+`]}],"top_k":1,"tools":[]}`), pins(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = `{"model":"good","system":"s","messages":[{"role":"user","content":[` + px + `,` + px + `]}]}`
+	if d := cmp.Diff(want, string(r.EncodeCount().Bytes())); d != "" {
+		t.Error(d)
+	}
 	if _, err := New(Limits{}).Rebuild([]byte(`{"messages":[]}`), pins(), true); err != nil {
 		t.Errorf("without max_tokens: %v", err)
 	}
