@@ -71,6 +71,7 @@ type Browser struct {
 	conn    *conn
 	tail    *proc.Tail
 	version string
+	temp    string // for temporary files
 	log     *slog.Logger
 
 	mu       sync.Mutex
@@ -97,8 +98,8 @@ func Launch(ctx context.Context, o Options) (*Browser, error) {
 	noSandbox := !sandboxWorks()
 	b, err := launch(ctx, o, noSandbox)
 	var start *StartError
-	if err != nil && !noSandbox && errors.As(err, &start) && strings.Contains(start.Tail, "sandbox") {
-		o.Log.Info("the browser's own sandbox does not work here", "said", start.Tail)
+	if err != nil && !noSandbox && errors.As(err, &start) && strings.Contains(start.Error(), "sandbox") {
+		o.Log.Info("the browser's own sandbox does not work here", "err", err)
 		return launch(ctx, o, true)
 	}
 	return b, err
@@ -110,19 +111,28 @@ func launch(ctx context.Context, o Options, noSandbox bool) (*Browser, error) {
 		done: make(chan struct{}), gone: make(chan struct{}),
 	}
 	if err := b.start(noSandbox); err != nil {
+		b.removeTemp()
 		return nil, &StartError{Program: o.Program.Path, Err: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchPatience)
 	defer cancel()
 	if err := b.greet(ctx); err != nil {
 		_ = b.Close()
-		return nil, &StartError{Program: o.Program.Path, Err: err, Tail: strings.TrimSpace(b.tail.String())}
+		start := &StartError{Program: o.Program.Path, Err: err}
+		if died := new(DiedError); !errors.As(err, &died) { // which has it
+			start.Tail = strings.TrimSpace(b.tail.String())
+		}
+		return nil, start
 	}
 	return b, nil
 }
 
 // start starts the process and the goroutines that attend to it.
 func (b *Browser) start(noSandbox bool) error {
+	var err error
+	if b.temp, err = tempDir(b.o.Dir); err != nil {
+		return err
+	}
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make the pipe to the browser: %w", err)
@@ -133,7 +143,7 @@ func (b *Browser) start(noSandbox bool) error {
 		return fmt.Errorf("make the pipe from the browser: %w", err)
 	}
 	b.child, err = b.o.Spawn.Start(proc.Command{
-		Role: "browser", Path: b.o.Program.Path, Args: flags(b.o, noSandbox), Env: environment(b.o), Dir: b.o.Dir,
+		Role: "browser", Path: b.o.Program.Path, Args: flags(b.o, noSandbox), Env: environment(b.o, b.temp), Dir: b.o.Dir,
 		Stderr: b.tail, Files: []*os.File{theirIn, theirOut}, // 3 and 4, as --remote-debugging-pipe wants them
 	})
 	_, _ = theirIn.Close(), theirOut.Close()
@@ -177,6 +187,32 @@ func (b *Browser) attend() {
 	}
 	b.o.Spawn.ReapOrphans()
 	b.conn.close()
+	b.removeTemp()
+}
+
+// tempDir gives the folder for the browser's temporary files: its own, unless
+// that has too long a name. The whole Chromium keeps a socket there, in a
+// folder with a long name too, and a socket's path has 108 bytes at most
+// (unix(7)).
+func tempDir(own string) (string, error) {
+	const longest = 108 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket") - 1
+	if len(own) <= longest {
+		return own, nil
+	}
+	dir, err := os.MkdirTemp("", "proofreel-")
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the browser's temporary files: %w", err)
+	}
+	return dir, nil
+}
+
+func (b *Browser) removeTemp() {
+	if b.temp == "" || b.temp == b.o.Dir {
+		return
+	}
+	if err := os.RemoveAll(b.temp); err != nil {
+		b.log.Warn("the browser's temporary files could not be removed", "err", err)
+	}
 }
 
 // killPatience bounds the wait for processes in uninterruptible sleep.

@@ -58,9 +58,9 @@ func disabled() []string {
 }
 
 // environment is the whole environment of the browser.
-func environment(o Options) []string {
+func environment(o Options, temp string) []string {
 	return append([]string{
-		"HOME=" + o.Dir, "TMPDIR=" + o.Dir, "PATH=/usr/bin:/bin",
+		"HOME=" + o.Dir, "TMPDIR=" + temp, "PATH=/usr/bin:/bin",
 		"XDG_CONFIG_HOME=" + o.Dir, "XDG_CACHE_HOME=" + o.Dir, "XDG_DATA_HOME=" + o.Dir, "XDG_RUNTIME_DIR=" + o.Dir,
 		"LANG=en_US.UTF-8", "LANGUAGE=en_US", "TZ=UTC",
 		"DBUS_SESSION_BUS_ADDRESS=disabled:", "DBUS_SYSTEM_BUS_ADDRESS=disabled:",
