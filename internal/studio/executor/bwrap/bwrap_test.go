@@ -60,7 +60,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	if err := os.Chown(filepath.Join(dir, "tmp"), uid, uid); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestSuite|TestProbe|TestPrograms)$", "-test.v")
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestSuite|TestProbe|TestPrograms|TestProbeFindsEveryHole)$", "-test.v")
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "tmp"), "HOME=" + filepath.Join(dir, "tmp")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, Groups: []uint32{}}}
