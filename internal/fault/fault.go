@@ -61,6 +61,15 @@ const (
 	SceneImpure       Code = "scene_impure"
 	SceneUnsupported  Code = "scene_unsupported"
 	ExitRefused       Code = "exit_refused"
+	BoxUnavailable    Code = "box_unavailable"
+	BoxUnsafe         Code = "box_unsafe"
+	PromptInvalid     Code = "prompt_invalid"
+	PromptRefused     Code = "prompt_refused"
+	PromptUnchecked   Code = "prompt_unchecked"
+	BudgetExhausted   Code = "budget_exhausted"
+	ModelFailed       Code = "model_failed"
+	GenerateTimeout   Code = "generate_timeout"
+	GenerateFailed    Code = "generate_failed"
 	Interrupted       Code = "interrupted"
 	Internal          Code = "internal"
 )
@@ -110,12 +119,12 @@ func Table() []Row {
 		{ClipFailed, ExitFailed, 500, false, "The clip could not be made; the recording and its film are as they were."},
 		{SizeUnreachable, ExitFailed, 500, false, "The clip can't be made as small as --max-size asks."},
 		{OutUnwritable, ExitFailed, 500, false, "The folder for the output can't be written."},
-		{BrowserMissing, ExitFailed, 500, false, "There is no Chromium to draw with."},
 		{RenderBusy, ExitUsage, 409, false, "Another process is rendering the same film now."},
+		{BrowserMissing, ExitFailed, 500, false, "There is no Chromium to draw with."},
 		{EncodeFailed, ExitFailed, 500, true, "An encoder died, hung, or gave something else than it was asked for; finished parts are kept, and the same command goes on from there."},
-		{DoctorFailed, ExitFailed, 500, false, "A recording would not work on this machine."},
 		{RenderTimeout, ExitFailed, 504, true, "The film was not ready within --timeout; finished parts are kept, and the same command goes on from there."},
 		{RenderInterrupted, ExitFailed, 503, true, "The render was interrupted by a signal; finished parts are kept, and the same command goes on from there."},
+		{DoctorFailed, ExitFailed, 500, false, "A recording would not work on this machine."},
 		{SceneNotFound, ExitNotFound, 404, false, "There is no such scene file."},
 		{SceneSyntax, ExitUsage, 422, false, "The scene, or a file that it imports, is not valid JavaScript."},
 		{SceneImport, ExitUsage, 422, false, "The scene imports what is neither in its folder nor in the library."},
@@ -131,7 +140,16 @@ func Table() []Row {
 		{SceneEmpty, ExitUsage, 422, false, "The scene draws nothing: all frames are of one colour."},
 		{SceneImpure, ExitUsage, 422, false, "A frame looks different when it is drawn alone or again: the scene keeps state between frames."},
 		{SceneUnsupported, ExitUsage, 422, false, "The scene uses something that can't give the same frames every time."},
-		{ExitRefused, ExitFailed, 422, true, "What the author made is not let out of its box: the film or the poster failed a check, which is named."},
+		{ExitRefused, ExitFailed, 502, true, "What the author made is not let out of its box: the film or the poster failed a check, which is named."},
+		{BoxUnavailable, ExitFailed, 503, false, "No box was set up on this machine, or the one that was can't be used; nothing was run."},
+		{BoxUnsafe, ExitFailed, 503, false, "No box of this machine passes its conformance probe; nothing was run."},
+		{PromptInvalid, ExitUsage, 422, false, "The prompt is too short or too long, is not valid UTF-8, or holds control characters or others that can't be seen."},
+		{PromptRefused, ExitUsage, 422, false, "The prompt is no brief for a film, or asks for what is not allowed; no agent has seen it."},
+		{PromptUnchecked, ExitFailed, 503, true, "It could not be checked whether the prompt is a brief that is allowed, so no agent has seen it."},
+		{BudgetExhausted, ExitFailed, 500, false, "The job's budget for the model, or its number of calls, was used up before there was a film."},
+		{ModelFailed, ExitFailed, 502, true, "The model could not be reached, or refused, before there was a film."},
+		{GenerateTimeout, ExitFailed, 504, true, "The job's time was up before there was a film."},
+		{GenerateFailed, ExitFailed, 500, true, "The author ended without a film, or its box ended before it."},
 		{Interrupted, ExitFailed, 503, true, "The command was interrupted by a signal, or the recording was stopped before it had begun."},
 		{Internal, ExitFailed, 500, false, "A fault of Proofreel's own."},
 	}
@@ -162,6 +180,7 @@ const (
 	EffectFilmRendered     Effect = "film-rendered"
 	EffectPicturesMade     Effect = "pictures-made"
 	EffectSceneMade        Effect = "scene-made"
+	EffectBoxChosen        Effect = "box-chosen"
 	EffectStartUncertain   Effect = "start-uncertain"
 	EffectFinalizePartial  Effect = "finalize-partial"
 )
