@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p docs/styles
 for file in examples/looks/*/scene.js; do
   name=$(basename "$(dirname "$file")")
-  proofreel still "$file" --at 3 -o "$work/$name.png" --output text
+  proofreel still "$file" --at 4 -o "$work/$name.png" --output text
   ffmpeg -v error -y -i "$work/$name.png" -vf scale=960:-2:flags=lanczos -q:v 3 -bitexact "docs/styles/$name.jpg"
 done
 ls -l docs/styles

@@ -26,7 +26,8 @@ type CheckOptions struct {
 // Finding is one thing that is wrong with a scene, or may be.
 type Finding struct {
 	// Code is a fault's for what is wrong: scene_impure, scene_threw, ... For
-	// what may be: slow_frames, frozen, uniform_frames, and those of notes.
+	// what may be: slow_frames, frozen, uniform_frames, text_outside, text_small,
+	// text_faint, and those of notes.
 	Code  string      `json:"code"`
 	Text  string      `json:"text"`
 	Frame int         `json:"frame"` // scene.NoFrame when it is about none
@@ -150,6 +151,7 @@ type examination struct {
 	order  []int
 	seen   map[int]look
 	impure []int
+	texts  texts
 }
 
 // examine draws the frames in order, each with the one before it, and then,
@@ -185,11 +187,16 @@ func (e *examination) examine(ctx context.Context, list []int) error {
 
 // pair draws a frame after the one before it and compares the two.
 func (e *examination) pair(ctx context.Context, n int) error {
+	list, err := e.st.Texts(ctx, n)
+	if err != nil {
+		return err //nolint:wrapcheck // it is the user's error already
+	}
 	var before [sha256.Size]byte
 	return e.st.Frames(ctx, 0, max(n-1, 0), n+1, func(at int, f stage.Frame) error { //nolint:wrapcheck // it is the user's error already
 		sum := sumOf(f)
 		if at == n {
 			e.seen[n] = look{sum: sum, took: f.Cost, uniform: uniform(f), same: n > 0 && sum == before}
+			e.texts.look(n, list, f)
 		}
 		before = sum
 		return nil
@@ -261,6 +268,7 @@ func (r *CheckResult) judge(e *examination) {
 		r.warn("frozen", same, "the same as the one before", "Stillness is fine where it is meant.")
 	}
 	r.warn("slow_frames", slow, fmt.Sprintf("drawn in more than %d ms", slowFrame.Milliseconds()), "Blur and shadows are dear; gradients and paths can be made once and kept.")
+	r.Warnings = append(r.Warnings, e.texts.findings()...)
 	slices.SortStableFunc(r.Warnings, func(a, b Finding) int { return cmp.Compare(a.Frame, b.Frame) })
 	r.OK = len(r.Errors) == 0
 }

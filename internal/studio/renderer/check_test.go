@@ -36,6 +36,10 @@ func TestCheck(t *testing.T) {
 		"never moves":        {code: paint("ctx.fillRect(9, 9, 9, 9);"), warnings: "frozen"},
 		"is uniform at ends": {code: paint("if (frame > 0 && frame < 59) ctx.fillRect(frame, 20, 30, 30);"), warnings: "uniform_frames"},
 		"syntax":             {code: small("duration: 2") + "export function draw( {", errors: "scene_syntax", place: 2},
+		"text that is small": {code: paint("ctx.font = '3px Inter'; ctx.fillText('tiny', 20 + frame, 90);"), warnings: "text_small"},
+		"text that is faint": {code: paint("ctx.font = '20px Inter'; ctx.fillStyle = '#246'; ctx.fillText('shy', 20 + frame, 90);"), warnings: "text_faint"},
+		"text outside":       {code: paint("ctx.font = '20px Inter'; ctx.fillText('a line that is much longer than the frame is wide', 20 + frame, 90);"), warnings: "text_outside"},
+		"text that comes in": {code: paint("ctx.font = '20px Inter'; ctx.fillText('hello', -30 + frame * 3, 90);")},
 		"asks the network":   {code: small("duration: 2") + "export async function setup() { await fetch('https://example.org/'); }\nexport function draw() {}", errors: "scene_network", place: 2},
 		"loops":              {code: paint("if (frame === 59) for (;;) {}"), errors: "scene_hung", place: 7, text: ""},
 	} {
