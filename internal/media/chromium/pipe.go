@@ -45,6 +45,10 @@ func (m message) into(method string, result any) error {
 // errPipe says that nothing can be sent any more.
 var errPipe = errors.New("the pipe to the browser is closed")
 
+// maxMessage is the longest message that is taken, in bytes. A frame of 4K as
+// text has 44 MB.
+const maxMessage = 128 << 20
+
 // conn carries commands and their answers. Many goroutines may send.
 type conn struct {
 	in, out *os.File
@@ -102,13 +106,20 @@ func (c *conn) send(session, method string, params any) (answer <-chan message, 
 func (c *conn) read(event func(message)) {
 	defer close(c.lost)
 	r := bufio.NewReaderSize(c.in, 64<<10)
+	var raw []byte
 	for {
-		raw, err := r.ReadBytes(0)
+		part, err := r.ReadSlice(0)
+		raw = append(raw, part...)
+		if errors.Is(err, bufio.ErrBufferFull) && len(raw) < maxMessage {
+			continue
+		}
 		if err != nil {
 			return
 		}
 		var m message
-		if json.Unmarshal(raw[:len(raw)-1], &m) != nil {
+		bad := json.Unmarshal(raw[:len(raw)-1], &m) != nil
+		raw = raw[:0]
+		if bad {
 			continue
 		}
 		if m.ID == 0 {
