@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -82,7 +81,8 @@ type lane interface {
 type Stage struct {
 	cfg     Config
 	log     *slog.Logger
-	dir     string // the browser's profile
+	folder  *folder
+	dir     string // its path: the browser's profile
 	spawn   *proc.Spawner
 	browser *chromium.Browser
 	page    *chromium.Session
@@ -140,9 +140,10 @@ func open(ctx context.Context, cfg Config, kind scene.Kind) (*Stage, error) {
 
 func (s *Stage) start(ctx context.Context, kind scene.Kind) error {
 	var err error
-	if s.dir, err = os.MkdirTemp(scratch(s.cfg.Scratch), "proofreel-stage-*"); err != nil {
-		return fmt.Errorf("make a folder for the browser: %w", err)
+	if s.folder, err = newFolder(scratch(s.cfg.Scratch)); err != nil {
+		return err
 	}
+	s.dir = s.folder.path
 	s.spawn = proc.NewSpawner()
 	if err := s.launch(ctx, kind); err != nil {
 		return err
@@ -223,8 +224,8 @@ func (s *Stage) Close() error {
 		if s.spawn != nil {
 			s.spawn.Close()
 		}
-		if s.dir != "" {
-			if rm := os.RemoveAll(s.dir); rm != nil {
+		if s.folder != nil {
+			if rm := s.folder.remove(); rm != nil {
 				err = errors.Join(err, fault.Wrap(rm, fault.CleanupFailed, "Remove the folder "+s.dir+".", "the browser's folder is left"))
 			}
 		}
