@@ -37,12 +37,13 @@ type waiter struct {
 	ch     chan *Session
 }
 
-// NewPage opens an empty page. Its workers are found by [Session.Worker].
+// NewPage opens an empty page, in a window of its own: a full browser does not
+// lay out a page that lies behind another in one window. Its workers are found by [Session.Worker].
 func (b *Browser) NewPage(ctx context.Context) (*Session, error) {
 	var made struct {
 		ID string `json:"targetId"`
 	}
-	if err := b.Call(ctx, "Target.createTarget", map[string]any{"url": "about:blank"}, &made); err != nil {
+	if err := b.Call(ctx, "Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true}, &made); err != nil {
 		return nil, fmt.Errorf("open a page: %w", err)
 	}
 	var attached struct {
