@@ -1,10 +1,14 @@
 package renderer
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -193,4 +197,64 @@ func TestRenderTimeout(t *testing.T) {
 	})
 	wantFault(t, err, fault.RenderTimeout)
 	emptyFolder(t, out)
+}
+
+// A renderer that is killed itself takes its browser and encoders along, loses
+// only what was in the making, and what it left in memory goes with the next.
+func TestRendererIsKilled(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, path := t.TempDir(), writeScene(t, moving)
+	out := filepath.Join(t.TempDir(), "film.mp4")
+	cmd := exec.CommandContext(t.Context(), self, renderCommand, path, out, dir)
+	cmd.Stderr = os.Stderr
+	words, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(words)
+	for lines.Scan() {
+		if done, _ := strconv.Atoi(lines.Text()); done >= 100 {
+			break
+		}
+	}
+	id, err := proc.Of(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	children := proc.Descendants(id)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if len(children) < 3 {
+		t.Errorf("only %d processes were at work", len(children))
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		alive := slices.DeleteFunc(slices.Clone(children), func(c proc.Identity) bool { return !c.Alive() })
+		if len(alive) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%v outlive the renderer", alive)
+		}
+	}
+	emptyFolder(t, filepath.Dir(out))
+
+	s, err := testStudio(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Spawn.Close()
+	res, err := s.Render(t.Context(), RenderOptions{Source: Source{Scene: path}, Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Reused == 0 {
+		t.Error("nothing was reused")
+	}
+	emptyFolder(t, s.Scratch)
 }

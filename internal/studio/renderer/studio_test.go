@@ -23,6 +23,10 @@ import (
 // their hashes: SCENE WORKERS FRAME...
 const hashCommand = "hash-frames"
 
+// renderCommand makes it one that renders: SCENE OUT DIR. It prints how many
+// frames are done.
+const renderCommand = "render"
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == hashCommand {
 		if err := hashFrames(context.Background(), os.Args[2:], os.Stdout); err != nil {
@@ -31,7 +35,27 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == renderCommand {
+		if err := renderOne(context.Background(), os.Args[2], os.Args[3], os.Args[4]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
+}
+
+func renderOne(ctx context.Context, path, out, dir string) error {
+	s, err := testStudio(dir)
+	if err != nil {
+		return err
+	}
+	defer s.Spawn.Close()
+	_, err = s.Render(ctx, RenderOptions{
+		Source: Source{Scene: path}, Out: out,
+		Progress: func(done, _ int) { fmt.Println(done) },
+	})
+	return err
 }
 
 // testStudio is a studio on this machine that keeps everything below dir but
