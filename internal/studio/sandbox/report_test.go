@@ -96,3 +96,20 @@ func TestReadProbe(t *testing.T) {
 		}
 	}
 }
+
+// What a box prints is hostile: reading it may fail, and no more.
+func FuzzReadProbe(f *testing.F) {
+	f.Add("noise\n" + ProbeWord + `[{"id":"tcp-loopback-v4","open":true,"detail":"d"}]` + "\n")
+	f.Add(ProbeWord + "[")
+	f.Fuzz(func(t *testing.T, output string) {
+		seen, err := ReadProbe(output)
+		if err != nil {
+			return
+		}
+		r := Report{Results: Judge(false, seen, nil)}
+		if r.Green() {
+			t.Error("green without a control")
+		}
+		_ = r.Table()
+	})
+}
