@@ -15,51 +15,102 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// side is what was measured of one of the two.
+// side is what was measured of one of the two: the median of all rounds.
 type side struct {
 	P50MS float64 `json:"p50Ms"`
 	P99MS float64 `json:"p99Ms"`
 	Rate  float64 `json:"requestsPerSecond"`
+	CPUMS float64 `json:"cpuMsPerCall"` // of client, proxy and provider together
 	// Failed counts calls without a whole answer. ReverseProxy has some under
 	// load: a stream that begins while it still waits for the end of the
 	// request's body is cut off.
 	Failed int `json:"failed"`
 }
 
-// rounds is how often the two take turns; the best of each counts, since what
-// disturbs a machine only ever makes it slower.
-const rounds = 5
+// rounds is how often the two take turns. What is compared is what was
+// measured side by side: the median of the rounds' differences and ratios, so
+// that a machine that is busy for a while does not decide.
+const rounds = 7
 
 // measure measures a kind of call on both sides, in turns.
 func (r *rig) measure(k kind, d time.Duration) (load, error) {
-	l := load{Name: k.name, Plain: side{P50MS: 1e9, P99MS: 1e9}, Ours: side{P50MS: 1e9, P99MS: 1e9}}
+	l := load{Name: k.name}
+	var plain, ours []side
+	var added, ratio, cpu []float64
 	for range rounds {
-		for _, s := range []struct {
-			name string
-			to   *http.Client
-			into *side
-		}{{"the plain proxy", r.toPlain, &l.Plain}, {"the gateway", r.toOurs, &l.Ours}} {
-			times, failed, err := r.load(s.to, k, d, k.paced)
-			s.into.Failed += failed
-			if err != nil {
-				return l, fmt.Errorf("through %s: %w", s.name, err)
-			}
-			s.into.P50MS = min(s.into.P50MS, ms(times, 0.5))
-			s.into.P99MS = min(s.into.P99MS, ms(times, 0.99))
-			times, failed, err = r.load(s.to, k, d, 0)
-			s.into.Failed += failed
-			if err != nil {
-				return l, fmt.Errorf("through %s: %w", s.name, err)
-			}
-			s.into.Rate = max(s.into.Rate, float64(len(times))/d.Seconds())
+		p, err := r.round(r.toPlain, k, d)
+		if err != nil {
+			return l, fmt.Errorf("through the plain proxy: %w", err)
 		}
+		o, err := r.round(r.toOurs, k, d)
+		if err != nil {
+			return l, fmt.Errorf("through the gateway: %w", err)
+		}
+		plain, ours = append(plain, p), append(ours, o)
+		added = append(added, o.P50MS-p.P50MS)
+		ratio = append(ratio, o.Rate/p.Rate)
+		cpu = append(cpu, p.CPUMS/o.CPUMS)
 	}
-	l.AddedMS = l.Ours.P50MS - l.Plain.P50MS
-	l.Rate = l.Ours.Rate / l.Plain.Rate
+	l.Plain, l.Ours = middle(plain), middle(ours)
+	l.AddedMS, l.Rate, l.CPU = median(added), median(ratio), median(cpu)
 	l.Met = l.AddedMS <= float64(mostAdded)/1e6 && l.Rate >= leastRate && l.Ours.Failed == 0
 	return l, nil
+}
+
+// round measures one side once: paced for the latency, and then as fast as it
+// goes for the rate.
+func (r *rig) round(to *http.Client, k kind, d time.Duration) (side, error) {
+	times, failed, err := r.load(to, k, d, k.paced)
+	if err != nil {
+		return side{}, err
+	}
+	s := side{P50MS: ms(times, 0.5), P99MS: ms(times, 0.99), Failed: failed}
+	began, cpu := time.Now(), used()
+	times, failed, err = r.load(to, k, d, 0)
+	if err != nil {
+		return side{}, err
+	}
+	s.Rate = float64(len(times)) / time.Since(began).Seconds()
+	s.CPUMS = float64(used()-cpu) / 1e6 / float64(len(times))
+	s.Failed += failed
+	return s, nil
+}
+
+// used is the CPU time that this process has used.
+func used() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func median(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	return v[len(v)/2]
+}
+
+// middle gives the median of each figure.
+func middle(all []side) side {
+	of := func(figure func(side) float64) float64 {
+		var v []float64
+		for _, s := range all {
+			v = append(v, figure(s))
+		}
+		return median(v)
+	}
+	m := side{
+		P50MS: of(func(s side) float64 { return s.P50MS }), P99MS: of(func(s side) float64 { return s.P99MS }),
+		Rate: of(func(s side) float64 { return s.Rate }), CPUMS: of(func(s side) float64 { return s.CPUMS }),
+	}
+	for _, s := range all {
+		m.Failed += s.Failed
+	}
+	return m
 }
 
 // load makes calls over all connections for a time: paced to so many a second,
@@ -191,11 +242,11 @@ func rss() float64 {
 
 func table(w io.Writer, f figures) {
 	fmt.Fprintf(w, "%d connections; plain is httputil.ReverseProxy. Latency is at a modest pace, requests a second as fast as they go.\n\n", f.Conns)
-	fmt.Fprintln(w, "| call | p50 plain | p50 ours | added | p99 plain | p99 ours | req/s plain | req/s ours | ratio | failed | met |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| call | p50 plain | p50 ours | added | p99 plain | p99 ours | req/s plain | req/s ours | ratio | CPU ratio | failed | met |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, l := range f.Loads {
-		fmt.Fprintf(w, "| %s | %.2f ms | %.2f ms | %.2f ms | %.2f ms | %.2f ms | %.0f | %.0f | %.2f | %d, %d | %v |\n",
-			l.Name, l.Plain.P50MS, l.Ours.P50MS, l.AddedMS, l.Plain.P99MS, l.Ours.P99MS, l.Plain.Rate, l.Ours.Rate, l.Rate, l.Plain.Failed, l.Ours.Failed, l.Met)
+		fmt.Fprintf(w, "| %s | %.2f ms | %.2f ms | %.2f ms | %.2f ms | %.2f ms | %.0f | %.0f | %.2f | %.2f | %d, %d | %v |\n",
+			l.Name, l.Plain.P50MS, l.Ours.P50MS, l.AddedMS, l.Plain.P99MS, l.Ours.P99MS, l.Plain.Rate, l.Ours.Rate, l.Rate, l.CPU, l.Plain.Failed, l.Ours.Failed, l.Met)
 	}
 	fmt.Fprintln(w, "\n| calls | live heap | resident |\n|---|---|---|")
 	for _, m := range f.Memory {

@@ -60,7 +60,10 @@ func (j *Job) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		j.note(j.dropped, name)
 	}
 	c := call{j: j, w: w, rc: rc, req: req, agent: r.Context()}
-	c.betas, c.droppedBetas = policy.Betas(betaNames(r.Header))
+	var dropped int
+	if c.betas, dropped = policy.Betas(betaNames(r.Header)); dropped > 0 {
+		j.note(j.dropped, "anthropic-beta")
+	}
 	if route == pathCount {
 		c.countTokens()
 		return
@@ -203,10 +206,9 @@ type call struct {
 	req   *policy.Request
 	agent context.Context //nolint:containedctx // ends when the agent has gone
 
-	betas        []string
-	droppedBetas int
-	gone         bool // the agent
-	unflushed    bool // something was written and not flushed
+	betas     []string
+	gone      bool // the agent
+	unflushed bool // something was written and not flushed
 }
 
 // countTokens asks the provider how many tokens the call has. It costs

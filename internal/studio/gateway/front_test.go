@@ -352,6 +352,9 @@ func TestHeaders(t *testing.T) {
 	if seen.URI != pathMessages {
 		t.Errorf("the provider got %s", seen.URI)
 	}
+	if got := d.job.Summary().Dropped["anthropic-beta"]; got != 1 {
+		t.Errorf("%d requests with dropped betas", got)
+	}
 	for name := range r.header {
 		if !slices.Contains([]string{"Content-Type", "Content-Length", "Date"}, name) {
 			t.Errorf("the agent got %s: %v", name, r.header[name])

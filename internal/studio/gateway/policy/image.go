@@ -3,7 +3,6 @@ package policy
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"image"
 	"image/gif"
 	"image/jpeg"
@@ -27,7 +26,7 @@ func (w *walk) picture(v strictjson.Value) *RefusalError {
 	if n := base64.StdEncoding.DecodedLen(len(v.Text)); n > w.limits.ImageSize+2 {
 		return refuse("image_size", "a picture of %d bytes; at most %d", n, w.limits.ImageSize)
 	}
-	if !isBase64(v.Text) {
+	if !v.Base64 && !strictjson.IsBase64(v.Text) {
 		return refuse("image_base64", "it is not base64 with its padding and without spaces")
 	}
 	cfg, ok := sides(w.parent.Str("media_type"), v.Text)
@@ -57,41 +56,4 @@ func sides(mediaType string, data []byte) (image.Config, bool) {
 	}
 	cfg, err := decode(r)
 	return cfg, err == nil
-}
-
-// isBase64 says whether s is standard base64, padded, and nothing else.
-func isBase64(s []byte) bool {
-	if len(s) == 0 || len(s)%4 != 0 {
-		return false
-	}
-	for range 2 {
-		s = bytes.TrimSuffix(s, []byte{'='})
-	}
-	var bad uint64
-	for len(s) >= 32 { // a picture of a megabyte passes here
-		b := (*[32]byte)(s)
-		bad |= foreign(binary.LittleEndian.Uint64(b[0:])) | foreign(binary.LittleEndian.Uint64(b[8:])) |
-			foreign(binary.LittleEndian.Uint64(b[16:])) | foreign(binary.LittleEndian.Uint64(b[24:]))
-		s = s[32:]
-	}
-	for _, c := range s {
-		l := c | 0x20
-		if (l < 'a' || l > 'z' || c > 0x7f) && (c < '/' || c > '9') && c != '+' {
-			return false
-		}
-	}
-	return bad == 0
-}
-
-// foreign sets the high bit of each of eight bytes that is not of base64's
-// alphabet. With all of them below 0x80, adding 0x80-lo sets a byte's high bit
-// when it is at least lo, and 0x7f-hi when it is above hi; nothing is carried.
-func foreign(w uint64) uint64 {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	low := w &^ highs
-	letter := low | ones*0x20
-	in := (letter+ones*(0x80-'a'))&^(letter+ones*(0x7f-'z')) | // A-Z, a-z
-		(low+ones*(0x80-'/'))&^(low+ones*(0x7f-'9')) | // /, 0-9
-		(low+ones*(0x80-'+'))&^(low+ones*(0x7f-'+'))
-	return (w | ^in) & highs
 }

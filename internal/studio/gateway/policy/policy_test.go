@@ -312,26 +312,6 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// The search by eight bytes must find what a search by one finds, at every
-// place.
-func TestIsBase64(t *testing.T) {
-	for c := range 256 {
-		for at := range 35 {
-			s := []byte("abcdefghABCDEFGH0+/9zzzzzzzzzzzzzzzz")
-			s[at] = byte(c)
-			want := strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", byte(c)) >= 0
-			if isBase64(s) != want {
-				t.Fatalf("byte %#x at %d: %v", c, at, !want)
-			}
-		}
-	}
-	for in, want := range map[string]bool{"": false, "a": false, "abc=": true, "ab==": true, "a===": false, "====": false, "ab=c": false, "abcd": true} {
-		if isBase64([]byte(in)) != want {
-			t.Errorf("%q: %v", in, !want)
-		}
-	}
-}
-
 // Thinking is part of max_tokens, so lowering one lowers the other.
 func TestThinking(t *testing.T) {
 	_, r, no := rebuild(`{"max_tokens":128000,"messages":[],"thinking":{"type":"enabled","budget_tokens":60000,"display":"omitted"}}`)

@@ -115,8 +115,8 @@ func (p *parser) value(depth int) (Value, *Error) {
 	case c == '[':
 		return p.array(depth + 1)
 	case c == '"':
-		s, err := p.str()
-		return Value{Kind: String, Text: s}, err
+		s, is64, err := p.str()
+		return Value{Kind: String, Text: s, Base64: is64}, err
 	case c == '-' || (c >= '0' && c <= '9'):
 		return p.number()
 	default:
@@ -223,7 +223,7 @@ func (p *parser) name(v *Value, seen *map[string]bool) (string, *Error) {
 	if p.peek() != '"' {
 		return "", p.fail(Syntax, "a name in quotes should be here")
 	}
-	raw, err := p.str()
+	raw, _, err := p.str()
 	if err != nil {
 		return "", err
 	}
@@ -299,25 +299,34 @@ func (p *parser) number() (Value, *Error) {
 	return Value{Kind: Number, Text: text}, nil
 }
 
-// str reads a string and gives its content. Most strings hold no escape, and
+// longString is from what length on a string may be a picture.
+const longString = 4 << 10
+
+// str reads a string and gives its content, and whether it is a long one of
+// base64. Most strings hold no escape, and
 // are a piece of the text itself: a picture of a megabyte is not copied here.
-func (p *parser) str() ([]byte, *Error) {
+func (p *parser) str() (text []byte, is64 bool, err *Error) {
 	p.i++
 	end := bytes.IndexByte(p.b[p.i:], '"')
 	if end < 0 {
 		p.i = len(p.b)
-		return nil, p.fail(Syntax, "a string does not end")
+		return nil, false, p.fail(Syntax, "a string does not end")
 	}
 	s := p.b[p.i : p.i+end]
+	if end >= longString && IsBase64(s) {
+		p.i += end + 1
+		return s, true, nil
+	}
 	plain, ascii := scan(s)
 	if !plain {
-		return p.escaped()
+		text, err = p.escaped()
+		return text, false, err
 	}
 	if !ascii && !utf8.Valid(s) {
-		return nil, p.fail(BadUTF8, "a string is not UTF-8")
+		return nil, false, p.fail(BadUTF8, "a string is not UTF-8")
 	}
 	p.i += end + 1
-	return s, nil
+	return s, false, nil
 }
 
 // scan says whether s holds neither a backslash nor a control character, and

@@ -140,6 +140,43 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// The search by eight bytes must find what a search by one finds, at every
+// place.
+func TestIsBase64(t *testing.T) {
+	for c := range 256 {
+		for at := range 35 {
+			s := []byte("abcdefghABCDEFGH0+/9zzzzzzzzzzzzzzzz")
+			s[at] = byte(c)
+			want := strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", byte(c)) >= 0
+			if IsBase64(s) != want {
+				t.Fatalf("byte %#x at %d: %v", c, at, !want)
+			}
+		}
+	}
+	for in, want := range map[string]bool{"": false, "a": false, "abc=": true, "ab==": true, "a===": false, "====": false, "ab=c": false, "abcd": true} {
+		if IsBase64([]byte(in)) != want {
+			t.Errorf("%q: %v", in, !want)
+		}
+	}
+}
+
+// A long string of base64 is looked at once, and must be told from one that
+// only begins so.
+func TestLongBase64(t *testing.T) {
+	good := strings.Repeat("QUJD", 2000)
+	for in, want := range map[string]bool{good: true, good + "QQ==": true, good + "Q": false, good + "Q Q=": false, good + "\u00e4\u00e4": false} {
+		v, err := Parse([]byte(`"`+in+`"`), limits())
+		if err != nil || string(v.Text) != in || v.Base64 != want {
+			t.Errorf("%d bytes: %v, %v", len(in), v.Base64, err)
+		}
+	}
+	for _, bad := range []string{good + "\x01AAA", good + "\xff\xff\xff\xff", good + `\x`} {
+		if _, err := Parse([]byte(`"`+bad+`"`), limits()); err == nil {
+			t.Errorf("%q passed", bad[len(good):])
+		}
+	}
+}
+
 // Whatever passes is valid for the standard library too, means the same there,
 // and is written in a form that passes again and stays.
 func FuzzParse(f *testing.F) {

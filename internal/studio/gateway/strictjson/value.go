@@ -51,6 +51,9 @@ type Value struct {
 	Text  []byte   // a string's content, decoded; a number as it was written
 	Elems []Value  // of an array or an object
 	Names []string // an object's names, beside Elems
+	// Base64 says of a long string that it is IsBase64. Pictures are long, and
+	// are looked at once.
+	Base64 bool
 }
 
 // Get gives an object's member; false when there is none, or v is no object.
