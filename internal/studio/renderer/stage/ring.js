@@ -62,7 +62,7 @@ export class Ring {
 
   // room waits until a slot is free. False: the host wants the run ended.
   room(run) {
-    for (let ms = 0.2; ; ms = min(ms * 1.5, 2)) {
+    for (let ms = 0.5; ; ms = min(ms * 1.5, 4)) {
       this.#file.read(this.#control, { at: controlAt })
       if (this.#control[1] === run) return false
       if (((this.#written - this.#control[0]) >>> 0) < this.#slots) return true

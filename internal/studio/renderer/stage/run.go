@@ -62,7 +62,8 @@ type taker struct {
 	done    <-chan outcome
 	outcome outcome // once it has ended
 	ended   bool
-	at      int // the frame that is waited for
+	at      int           // the frame that is waited for
+	cost    time.Duration // of the frame before
 }
 
 // takeSafely is take, but for a file that gets shorter under the mapping, which
@@ -103,7 +104,7 @@ func (t *taker) take(to int, use func(int, Frame) error) error {
 			return w.explain(t.ctx, fmt.Errorf("frame %d came, and %d was due", e.frame, t.at), t.at)
 		}
 		f := w.layout.frame(w.buf, e.pix, w.s.meta.Width, w.s.meta.Height)
-		f.Cost = e.cost
+		f.Cost, t.cost = e.cost, e.cost
 		err = use(t.at, f)
 		w.used++
 		if err := errors.Join(err, w.ring.release(w.used)); err != nil {
@@ -114,9 +115,14 @@ func (t *taker) take(to int, use func(int, Frame) error) error {
 }
 
 const (
-	shortestNap = 100 * time.Microsecond
-	longestNap  = 2 * time.Millisecond
+	shortestNap = 200 * time.Microsecond
+	longestNap  = 4 * time.Millisecond
 )
+
+// nap is how long to sleep between two looks at the ring: a part of what the
+// frame before took, since there are slots for more than one frame and being
+// late by a part of one delays nobody. Waking up costs most in a gVisor box.
+func (t *taker) nap() time.Duration { return min(max(t.cost/4, shortestNap), longestNap) }
 
 // wait waits until the next frame is in the ring. Looking is a load from
 // memory; a message for each frame would cost both sides more than the naps.
@@ -124,7 +130,7 @@ func (t *taker) wait() error {
 	w := t.w
 	limit := w.s.cfg.FrameTimeout
 	deadline, drawing := time.Now().Add(limit), -1
-	for nap := shortestNap; ; nap = min(nap*3/2, longestNap) {
+	for {
 		ended := t.poll() // before the ring is looked at: what came before its end counts
 		written, now, err := w.ring.state()
 		if err != nil {
@@ -149,7 +155,7 @@ func (t *taker) wait() error {
 			}
 			return w.explain(t.ctx, w.hung(t.ctx, frame, limit), frame)
 		}
-		time.Sleep(nap)
+		time.Sleep(t.nap())
 	}
 }
 
