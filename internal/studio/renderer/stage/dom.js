@@ -8,7 +8,7 @@ import { watchFor } from "./domwatch.js"
 
 const shim = globalThis.__proofreel
 delete globalThis.__proofreel
-const { now, fetch } = shim.native
+const { now, fetch, setTimeout, clearTimeout } = shim.native
 const { SceneError } = shim
 const heard = listen(shim.frame)
 const notes = () => [...shim.notes(), ...heard()]
@@ -215,14 +215,22 @@ async function turn(frame, wasSequential) {
 
 const request = fast ? method(HTMLCanvasElement, "requestPaint") : undefined
 const capture = fast ? method(HTMLCanvasElement, "captureElementImage") : undefined
+const patience = 500 // ms of the real clock
 let recorded = false
 
 // record waits until the browser has laid the page out, and gives the record,
-// or nothing when it is the same as the last.
+// or nothing when it is the same as the last. A request that the browser drops,
+// as it may while it sizes or shows a page, is made again.
 function record() {
   return new Promise((keep, fail) => {
+    let timer
+    const ask = () => {
+      request(paper)
+      timer = setTimeout(ask, patience)
+    }
     paper.onpaint = e => {
       paper.onpaint = null
+      clearTimeout(timer)
       try {
         if (recorded && e.changedElements.length === 0) return keep(undefined)
         recorded = true
@@ -231,7 +239,7 @@ function record() {
         fail(new SceneError("browser_failed", `the page could not be recorded: ${e.message}`))
       }
     }
-    request(paper)
+    ask()
   })
 }
 
