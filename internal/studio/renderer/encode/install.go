@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
 
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/host/statefile"
@@ -69,12 +70,14 @@ func (f *film) join(ctx context.Context, path string) error {
 		return fmt.Errorf("plan the film: %w", err)
 	}
 	err = plan.Write(ctx, path, "", time.Time{})
-	var rotten *media.ChecksumError
+	var system unix.Errno
 	switch {
-	case errors.As(err, &rotten):
-		return f.distrust(err)
-	case err != nil:
+	case ctx.Err() != nil:
+		return fmt.Errorf("put the film together: %w", context.Cause(ctx))
+	case errors.As(err, &system):
 		return onDisk(err, path, "put the film together")
+	case err != nil: // it lies in the stretches
+		return f.distrust(err)
 	}
 	dec := verify.Decoder{FFmpeg: f.o.FFmpeg, Spawn: f.o.Spawn, Log: f.o.Log}
 	err = dec.Whole(ctx, path, f.o.Parallel, verify.Want{

@@ -317,43 +317,55 @@ func TestStretchOfAnotherStream(t *testing.T) {
 	noFilm(t, o)
 }
 
-// A film that does not decode must not be installed, nor its parts used again.
+// A film that can't be put together or does not decode must not be installed,
+// nor its parts used again: they would fail each time.
 func TestFilmThatDoesNotDecode(t *testing.T) {
 	want := whole(t)
-	o := options(t, testW, testH, testFPS, testFrames)
-	interrupted(t, o)
-	found, err := filepath.Glob(filepath.Join(o.Work, "*", "00000.h264"))
-	if err != nil || len(found) != 1 {
-		t.Fatal(found, err)
-	}
-	// What a fault of memory does: the bytes are wrong, and so is their hash.
-	raw, err := os.ReadFile(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	note := strings.TrimSuffix(found[0], "h264") + "json"
-	var p piece
-	if err := statefile.Read(note, &p); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 200 {
-		raw[p.Pictures[0].Size/2+i] ^= 0x5A
-	}
-	if err := os.WriteFile(found[0], raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if p.SHA256, p.CRC, err = hashFile(found[0], int64(len(raw))); err != nil {
-		t.Fatal(err)
-	}
-	if err := statefile.WriteVolatile(note, p); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Film(t.Context(), o, &source{w: testW, h: testH}); err == nil || fault.As(err).Code != fault.VerifyFailed {
-		t.Errorf("error %v", err)
-	}
-	noFilm(t, o)
-	if res := must(t, o, &source{w: testW, h: testH}); res.SHA256 != want || res.Reused != 0 {
-		t.Errorf("afterwards %+v", res)
+	for _, c := range []struct {
+		name string
+		at   func(p piece) int // offset of the fault
+	}{
+		{"in a picture", func(p piece) int { return p.Pictures[0].Size / 3 }},
+		{"in a length", func(p piece) int { return p.Pictures[0].Size }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := options(t, testW, testH, testFPS, testFrames)
+			interrupted(t, o)
+			found, err := filepath.Glob(filepath.Join(o.Work, "*", "00000.h264"))
+			if err != nil || len(found) != 1 {
+				t.Fatal(found, err)
+			}
+			// What a fault of memory does: the bytes are wrong, and their hash is
+			// that of the wrong ones.
+			raw, err := os.ReadFile(found[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			note := strings.TrimSuffix(found[0], "h264") + "json"
+			var p piece
+			if err := statefile.Read(note, &p); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 60 {
+				raw[c.at(p)+i] ^= 0x5A
+			}
+			if err := os.WriteFile(found[0], raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if p.SHA256, p.CRC, err = hashFile(found[0], int64(len(raw))); err != nil {
+				t.Fatal(err)
+			}
+			if err := statefile.WriteVolatile(note, p); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Film(t.Context(), o, &source{w: testW, h: testH}); err == nil || fault.As(err).Code != fault.VerifyFailed {
+				t.Errorf("error %v", err)
+			}
+			noFilm(t, o)
+			if res := must(t, o, &source{w: testW, h: testH}); res.SHA256 != want || res.Reused != 0 {
+				t.Errorf("afterwards %+v", res)
+			}
+		})
 	}
 }
 
@@ -386,7 +398,7 @@ func TestFullDisk(t *testing.T) {
 			if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", dir).CombinedOutput(); err != nil {
 				t.Fatalf("mount a tmpfs: %v: %s", err, out)
 			}
-			t.Cleanup(func() { _ = exec.Command("umount", "-l", dir).Run() }) //nolint:noctx // t's context has ended by then
+			t.Cleanup(func() { _ = exec.Command("umount", "-l", dir).Run() })
 			ballast := filepath.Join(dir, "ballast")
 			src := breakAt(o, 70, func() error {
 				err := os.WriteFile(ballast, bytes.Repeat([]byte{1}, 2<<20), 0o600)
