@@ -58,6 +58,7 @@ func homes() map[string][]string {
 		"github.com/jezek/xgb":           {"internal/record/display", "internal/record/capture/x11", "internal/record/screen"},
 		"github.com/chromedp":            {"internal/media/chromium"},
 		"github.com/evanw/esbuild":       {"internal/studio/scene"},
+		"github.com/anthropics":          {"internal/studio/agent/runner"},
 		"github.com/go-text/typesetting": {"internal/media/typeset"},
 
 		"github.com/modelcontextprotocol/go-sdk": {"internal/serve/mcpserver"},

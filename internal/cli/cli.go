@@ -39,6 +39,9 @@ func Main(version string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if code, handled := runAgent(ctx, os.Args[1:], os.Stdout, os.Stderr); handled {
+		return code
+	}
 	return Run(ctx, os.Args[1:], realDeps(buildVersion(version)), realStdio())
 }
 
