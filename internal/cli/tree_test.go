@@ -121,6 +121,13 @@ func TestSkill(t *testing.T) {
 	if n < 8 {
 		t.Errorf("the skill shows %d commands, want at least 8", n)
 	}
+	scenes, err := os.ReadFile("../../skills/proofreel/scenes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := checkCommandsIn(t, string(scenes)); n < 6 {
+		t.Errorf("the skill's page about scenes shows %d commands, want at least 6", n)
+	}
 }
 
 // The README's commands must parse too.

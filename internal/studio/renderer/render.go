@@ -147,9 +147,13 @@ func (s *Studio) renderFault(ctx context.Context, o RenderOptions, err error) er
 	var own *fault.Error
 	switch {
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return fault.Wrap(err, fault.RenderTimeout, again+" Or allow a longer --timeout.", "the film of %s was not ready after %v", o.Scene, o.Timeout)
+		e := fault.New(fault.RenderTimeout, again+" Or allow a longer --timeout.", "the film of %s was not ready after %v", o.Scene, o.Timeout)
+		e.Err = err
+		return e
 	case ctx.Err() != nil:
-		return fault.Wrap(ctx.Err(), fault.RenderInterrupted, again, "the render of %s was interrupted", o.Scene)
+		e := fault.New(fault.RenderInterrupted, again, "the render of %s was interrupted", o.Scene)
+		e.Err = ctx.Err()
+		return e
 	case died(err):
 		return fault.Wrap(err, fault.BrowserFailed, again, "the browser died %d times while it drew %s", maxRestarts+1, o.Scene)
 	case errors.As(err, &own):
