@@ -102,9 +102,12 @@ func (b *bench) own(scene, setting, truth string) []benchCase {
 	}
 	if setting == equal {
 		cases = append(cases, benchCase{Scene: scene, Setting: setting, Name: ffmpegAlone, How: "its own threads", film: true, argv: func(out string) []string {
-			return []string{b.ffmpeg, "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "bgr0", "-video_size", fmt.Sprintf("%dx%d", width, height), "-framerate", fmt.Sprint(fps), "-i", truth,
+			return []string{
+				b.ffmpeg, "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "bgr0", "-video_size", fmt.Sprintf("%dx%d", width, height),
+				"-framerate", fmt.Sprint(fps), "-i", truth,
 				"-vf", "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p", "-c:v", "libx264", "-preset", "veryfast", "-crf", "18",
-				"-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv", "-movflags", "+faststart", out}
+				"-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv", "-movflags", "+faststart", out,
+			}
 		}})
 	}
 	return cases

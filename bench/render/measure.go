@@ -80,7 +80,7 @@ func measured(ctx context.Context, args []string) error {
 	if err := proc.AdoptOrphans(); err != nil {
 		return fmt.Errorf("become the reaper: %w", err)
 	}
-	log, err := os.Create(args[1])
+	log, err := os.Create(args[1]) //nolint:gosec // the bench names it
 	if err != nil {
 		return fmt.Errorf("make the log: %w", err)
 	}
@@ -93,7 +93,7 @@ func measured(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("write what it took: %w", err)
 	}
-	if err := os.WriteFile(args[0], raw, 0o600); err != nil {
+	if err := os.WriteFile(args[0], raw, 0o600); err != nil { //nolint:gosec // the bench names it
 		return fmt.Errorf("write what it took: %w", err)
 	}
 	return nil
@@ -108,7 +108,7 @@ func count(ctx context.Context, argv []string, log *os.File) (cost, error) {
 	if err == nil {
 		defer group.close()
 	}
-	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it is ended below, with all that it started
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx,gosec // it is ended below, with all that it started; running it is the point
 	cmd.Stdout, cmd.Stderr = log, log
 	began := time.Now()
 	if err := cmd.Start(); err != nil {

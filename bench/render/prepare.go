@@ -108,7 +108,7 @@ func (b *bench) install(ctx context.Context) error {
 	if err := run(ctx, b.peers, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"); err != nil {
 		return err
 	}
-	if err := os.WriteFile(stamp, []byte(hex.EncodeToString(sum[:])), 0o600); err != nil {
+	if err := os.WriteFile(stamp, []byte(hex.EncodeToString(sum[:])), 0o600); err != nil { //nolint:gosec // below the folder that the user names
 		return fmt.Errorf("note what is installed: %w", err)
 	}
 	return b.pinned()
@@ -179,7 +179,7 @@ func fingerprint(folders ...string) (string, error) {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			raw, err := os.ReadFile(path)
+			raw, err := os.ReadFile(path) //nolint:gosec // our own sources
 			fmt.Fprintf(h, "%s %d\n%s", path, len(raw), raw)
 			return err
 		})
@@ -249,7 +249,7 @@ func (b *bench) hyperframesProjects(faces []face) error {
 		if err := os.CopyFS(filepath.Join(dir, "scenes"), os.DirFS(b.scenes)); err != nil {
 			return fmt.Errorf("copy the scenes: %w", err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "index.html"), page, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "index.html"), page, 0o600); err != nil { //nolint:gosec // below the folder that the user names
 			return fmt.Errorf("write the page: %w", err)
 		}
 		for _, f := range faces {
@@ -272,7 +272,7 @@ func copyFile(from, to string) error {
 		err = os.MkdirAll(filepath.Dir(to), 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(to, raw, 0o600)
+		err = os.WriteFile(to, raw, 0o600) //nolint:gosec // below the folder that the user names
 	}
 	if err != nil {
 		return fmt.Errorf("copy a file: %w", err)

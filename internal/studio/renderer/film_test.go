@@ -125,7 +125,7 @@ func psnr(want image.Image, got []byte, width int, r image.Rectangle) float64 {
 	var sum float64
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		for x := r.Min.X; x < r.Max.X; x++ {
-			c := color.NRGBAModel.Convert(want.At(x, y)).(color.NRGBA) //nolint:forcetypeassert // the model's own
+			c := color.NRGBAModel.Convert(want.At(x, y)).(color.NRGBA)
 			at := 3 * (y*width + x)
 			for k, v := range []uint8{c.R, c.G, c.B} {
 				d := float64(v) - float64(got[at+k])

@@ -40,11 +40,11 @@ func (*Studio) New(o NewOptions) (NewResult, error) {
 		return NewResult{}, fault.New(fault.InvalidValue, "Use 2d, webgl or dom.", "there is no kind %q", o.Kind)
 	}
 	text := strings.NewReplacer("STYLE", o.Style, "TITLE", strings.Map(plainRune, filepath.Base(o.Name))).Replace(string(raw))
-	if err := os.MkdirAll(o.Name, 0o755); err != nil {
+	if err := os.MkdirAll(o.Name, 0o755); err != nil { //nolint:gosec // a scene is for whom the user's umask says
 		return NewResult{}, outFault(err, o.Name)
 	}
 	path := filepath.Join(o.Name, "scene.js")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a scene is for whom the user's umask says
 	if errors.Is(err, fs.ErrExist) {
 		return NewResult{}, fault.New(fault.OutUnwritable, "Choose another name, or remove it.", "%s is there already", path)
 	}

@@ -63,7 +63,7 @@ func (s *Studio) Stills(ctx context.Context, o StillOptions) (StillResult, error
 		res.Stills = append(res.Stills, Still{Frame: n, Seconds: float64(n) / float64(m.FPS), Path: stillPath(o.Out, baseName(b), n)})
 	}
 	if !isPicture(o.Out) {
-		if err := os.MkdirAll(o.Out, 0o755); err != nil {
+		if err := os.MkdirAll(o.Out, 0o755); err != nil { //nolint:gosec // pictures are for whom the user's umask says
 			return StillResult{}, outFault(err, o.Out)
 		}
 	}
