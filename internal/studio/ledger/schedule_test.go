@@ -42,9 +42,9 @@ const (
 
 // The budget holds: over random schedules of concurrent calls, aborts and
 // crashes, no more is reserved than there is, and no call that went out is
-// missing in what is read afterwards. 10,000 schedules.
+// missing in what is read afterwards.
 func TestSchedules(t *testing.T) {
-	checks(t, 10_000)
+	checks(t, schedules)
 	dir := t.TempDir()
 	var files atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {

@@ -192,6 +192,7 @@ func (p *parser) object(depth int) (Value, *Error) {
 		p.i++
 		return v, nil
 	}
+	v.Names, v.Elems = make([]string, 0, 4), make([]Value, 0, 4)
 	var seen map[string]bool
 	for {
 		p.space()
