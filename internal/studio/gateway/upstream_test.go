@@ -53,13 +53,16 @@ func TestTLS(t *testing.T) {
 // A secret shows in nothing but what is meant to use it.
 func TestSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
-	for content, good := range map[string]bool{" the-key \n": true, "": false, "\n": false, "two\nlines": false} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+	for _, c := range []struct {
+		content string
+		good    bool
+	}{{" the-key \n", true}, {"", false}, {"\n", false}, {"two\nlines", false}} {
+		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s, err := SecretFromFile(path)
-		if (err == nil) != good || (good && s.Reveal() != "the-key") {
-			t.Errorf("%q: %v", content, err)
+		if (err == nil) != c.good || (c.good && s.Reveal() != "the-key") {
+			t.Errorf("%q: %v", c.content, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "two") {
 			t.Errorf("the error tells: %v", err)
