@@ -42,7 +42,7 @@ const (
 	TurnsOut      // all turns were used
 	TimeOut       // of the wall clock, only the part for finishing is left
 	BudgetOut     // the gateway says that the money or the calls are used up
-	Denied        // the gateway refused the conversation, also after it was cut
+	Denied        // the gateway refused the conversation, also after it was cut, or is shut
 	Upstream      // the model can't be reached, or answers with errors
 	Refused       // the model refused
 	Broken        // the runner or the foreign agent failed

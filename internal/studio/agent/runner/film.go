@@ -170,7 +170,7 @@ func (s *session) render(ctx context.Context) (string, error) {
 // renders the scene when there is no film, or one of an older scene. Where that
 // fails, an older film that is as ordered is better than none.
 func (s *session) finish(ctx context.Context) (film, error) {
-	ctx, cancel := context.WithDeadline(ctx, s.began.Add(s.wall()-5*time.Second))
+	ctx, cancel := context.WithDeadline(ctx, s.began.Add(s.wall()-s.wall()/20))
 	defer cancel()
 	f, wrong := s.check()
 	if wrong == nil && !s.stale() {

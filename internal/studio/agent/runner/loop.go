@@ -133,7 +133,7 @@ func endOf(ctx context.Context, err error) agent.End {
 		return agent.Broken
 	case errors.Is(err, errBudget):
 		return agent.BudgetOut
-	case errors.As(err, &denied):
+	case errors.As(err, &denied), errors.Is(err, errShut):
 		return agent.Denied
 	default:
 		return agent.Upstream

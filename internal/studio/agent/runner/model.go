@@ -28,6 +28,9 @@ const (
 // errBudget says that nothing more will be paid for.
 var errBudget = errors.New("the job's budget is used up")
 
+// errShut says that the gateway lets this job in no more.
+var errShut = errors.New("the gateway is shut for this job")
+
 // deniedError is a refusal of what was sent, in words for the model.
 type deniedError struct{ text string }
 
@@ -105,6 +108,8 @@ func classify(err error) error {
 	switch code := api.StatusCode; {
 	case code == http.StatusPaymentRequired:
 		return fmt.Errorf("%w: %w", errBudget, wrapped)
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		return fmt.Errorf("%w: %w", errShut, wrapped)
 	case code == http.StatusBadRequest, code == http.StatusRequestEntityTooLarge:
 		return &deniedError{clip(api.Message, 2000)}
 	case code == http.StatusOK: // an error event inside of a stream
