@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/bin:$PWD/.tools/bin:$PATH"
 began=$SECONDS
-heavy='/(internal/(record|serve|edit/clip|edit/page)|web|bench|cmd)(/|$)'
+heavy='/(internal/(record|serve|edit/clip|edit/page|media/chromium|studio/scene|studio/renderer)|web|bench|cmd)(/|$)'
 whole='/e2e(/|$)'
 
 packages=$(go list ./...)

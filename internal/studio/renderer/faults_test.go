@@ -61,8 +61,12 @@ func TestFaultsOfScenes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStudio(t)
 			out := t.TempDir()
+			patience := time.Minute // whatever else the machine does
+			if c.fault == fault.SceneHung {
+				patience = 2 * time.Second
+			}
 			_, err := s.Render(t.Context(), RenderOptions{
-				Source: Source{Scene: writeScene(t, c.code), Workers: 1, FrameTimeout: 2 * time.Second, Memory: 900 << 20},
+				Source: Source{Scene: writeScene(t, c.code), Workers: 1, FrameTimeout: patience, Memory: 900 << 20},
 				Out:    filepath.Join(out, "film.mp4"), Poster: filepath.Join(out, "film.jpg"),
 			})
 			wantFault(t, err, c.fault, c.words...)
@@ -97,7 +101,7 @@ func TestBrowserIsKilled(t *testing.T) {
 	if _, err := newStudio(t).Render(t.Context(), RenderOptions{Source: Source{Scene: path}, Out: whole}); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []int{1, 40, 110} {
+	for _, at := range []int{1, 70} {
 		t.Run(fmt.Sprintf("after frame %d", at), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "film.mp4")
 			killed := false
