@@ -76,6 +76,10 @@ shots-styles: install-deps build ## Stills of every style, for docs/scene.md; th
 test-scene: install-test-deps build ## Draw 100 frames of each example twice, with one worker and two, in two processes
 	$(GO) test -count 1 -timeout 60m -run TestExamplesAreDeterministic -v ./internal/studio/renderer -scene-frames 100
 
+.PHONY: test-claude-code
+test-claude-code: install-deps install-box ## Have Claude Code make a film in a real box behind the gateway, with a scripted model; installs it (400 MB)
+	PROOFREEL_CLAUDE_CODE="$$(scripts/install-claude-code.sh)" $(GO) test -tags claudecode -count 1 -run TestClaudeCode -v ./internal/studio/agent/runner
+
 .PHONY: bench-box
 bench-box: install-deps install-box build ## Measure boxes: start against the bare tools, a browser's frame rate inside against outside
 	mkdir -p bench/out && $(GO) build -o bench/out/bench-box ./bench/box

@@ -369,7 +369,7 @@ func stops(reason string, blocks ...block) step {
 			}
 		}
 	}
-	events := []gatewaytest.Event{{Name: "message_start", Data: `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"good","content":[],"stop_reason":null,"stop_sequence":null,"usage":` + gatewaytest.Usage(100, 1) + `}}`}}
+	events := []gatewaytest.Event{{Name: "message_start", Data: `{"type":"message_start","message":{"id":"msg_ID","type":"message","role":"assistant","model":"good","content":[],"stop_reason":null,"stop_sequence":null,"usage":` + gatewaytest.Usage(100, 1) + `}}`}}
 	for i, b := range blocks {
 		events = append(events, gatewaytest.Event{Name: "content_block_start", Data: `{"type":"content_block_start","index":` + strconv.Itoa(i) + `,"content_block":` + b.start + `}`})
 		for _, d := range b.deltas {
@@ -380,7 +380,11 @@ func stops(reason string, blocks ...block) step {
 	events = append(events,
 		gatewaytest.Event{Name: "message_delta", Data: `{"type":"message_delta","delta":{"stop_reason":"` + reason + `","stop_sequence":null},"usage":` + gatewaytest.Usage(100, 50) + `}`},
 		gatewaytest.Event{Name: "message_stop", Data: `{"type":"message_stop"}`})
-	return func(gatewaytest.Request) gatewaytest.Reply { return gatewaytest.Reply{Events: events} }
+	return func(q gatewaytest.Request) gatewaytest.Reply {
+		mine := append([]gatewaytest.Event{}, events...)
+		mine[0].Data = strings.Replace(mine[0].Data, "msg_ID", fmt.Sprintf("msg_%d", strings.Count(q.Body, `"role":"assistant"`)), 1)
+		return gatewaytest.Reply{Events: mine}
+	}
 }
 
 // fails answers with an error.
