@@ -73,6 +73,6 @@ func renderStyle(b *lines, _ palette, d StyleDetail) { b.WriteString(d.Guide) }
 
 func renderLibraries(b *lines, p palette, d LibraryList) {
 	for _, l := range d.Libraries {
-		fmt.Fprintf(b, "%s %-10s %-8s %s\n", p.bold.Render(fmt.Sprintf("%-16s", l.Name)), l.Version, l.License, l.About)
+		fmt.Fprintf(b, "%s %-8s %-12s %s\n", p.bold.Render(fmt.Sprintf("%-20s", l.Name)), l.Version, l.License, l.About)
 	}
 }
