@@ -52,7 +52,11 @@ func settings() []Setting {
 		add("ultrafast", crf, "8x8dct=1", "deblock=1")
 		add("ultrafast", crf, "8x8dct=1", "deblock=1", "cabac=1")
 	}
-	for _, param := range []string{"aq-mode=1", "subme=1", "rc-lookahead=10:mbtree=1", "scenecut=40:rc-lookahead=10", "weightp=0"} {
+	for _, crf := range []int{21, 22, 23, 24} {
+		add("ultrafast", crf, "8x8dct=1", "deblock=1", "aq-mode=1")
+		add("ultrafast", crf, "8x8dct=1", "deblock=1", "cabac=1", "aq-mode=1")
+	}
+	for _, param := range []string{"subme=1", "rc-lookahead=10:mbtree=1", "scenecut=40:rc-lookahead=10", "weightp=0"} {
 		add("ultrafast", 22, "8x8dct=1", "deblock=1", "cabac=1", param)
 	}
 	for _, param := range []string{

@@ -37,7 +37,7 @@ func Render(q Quality) (f Film, ok bool) {
 	case Draft:
 		return Film{Preset: "ultrafast", CRF: 26, Params: []string{"8x8dct=1"}}, true
 	case Standard:
-		return Film{Preset: "ultrafast", CRF: 22, Params: []string{"8x8dct=1", "deblock=1", "cabac=1", "aq-mode=1"}}, true
+		return Film{Preset: "ultrafast", CRF: 23, Params: []string{"8x8dct=1", "deblock=1", "aq-mode=1"}}, true
 	case High:
 		return Film{Preset: "faster", CRF: 14}, true
 	default:

@@ -14,8 +14,8 @@ func TestRenderArgs(t *testing.T) {
 	if !ok {
 		t.Fatal("there is no standard")
 	}
-	want := "-c:v libx264 -preset ultrafast -crf 22 -profile:v high -pix_fmt yuv420p -threads 1" +
-		" -x264-params 8x8dct=1:deblock=1:cabac=1:aq-mode=1:bframes=0:ref=1:weightp=1:open-gop=0:keyint=infinite:stitchable=1:cpu-independent=1:threads=1:sliced-threads=0:force-cfr=1" +
+	want := "-c:v libx264 -preset ultrafast -crf 23 -profile:v high -pix_fmt yuv420p -threads 1" +
+		" -x264-params 8x8dct=1:deblock=1:aq-mode=1:bframes=0:ref=1:weightp=1:open-gop=0:keyint=infinite:stitchable=1:cpu-independent=1:threads=1:sliced-threads=0:force-cfr=1" +
 		" -color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709"
 	if diff := cmp.Diff(want, strings.Join(f.Args(), " ")); diff != "" {
 		t.Error(diff)

@@ -25,7 +25,7 @@ func TestWholePasses(t *testing.T) {
 }
 
 // Film looks at both ends; a fault in the middle is for Whole to find, in
-// whichever picture it is, and with the loop filter left out.
+// whichever picture it is.
 func TestWholeFindsAFaultAnywhere(t *testing.T) {
 	track, segs := record(t, 35)
 	path, want := build(t, track, segs, 35, film.CFR)
