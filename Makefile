@@ -68,6 +68,10 @@ bench-render: install-deps build ## Compare our renderer with Remotion and Hyper
 demo-scene: install-deps build ## Render the example scenes, each with its contact sheet; they are in demo/scenes/
 	@scripts/demo-scene.sh
 
+.PHONY: demo-generate
+demo-generate: install-deps install-box build ## Make a film of a prompt in a locked box, without a model's key; it is in demo/generate/
+	@scripts/demo-generate.sh
+
 .PHONY: shots-styles
 shots-styles: install-deps build ## Stills of every style, for docs/scene.md; they are in docs/styles/
 	@scripts/shots-styles.sh

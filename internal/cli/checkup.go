@@ -31,6 +31,9 @@ func checkMachine(ctx context.Context) (doctor.Report, error) {
 	if err != nil {
 		return doctor.Report{}, fmt.Errorf("run the doctor: %w", err)
 	}
+	box := boxCheck(ctx)
+	report.Checks = append(report.Checks, box)
+	report.OK = report.OK && (box.OK || box.Level != doctor.Error)
 	return report, nil
 }
 

@@ -90,6 +90,7 @@ type printer interface {
 	progress(p contract.Progress)
 	watching(s supervisor.StatusResult)
 	working(p contract.Progress)
+	making(p contract.Progress)
 	success(command string, a answer) error
 	failure(command string, a answer, err error)
 }
@@ -114,7 +115,7 @@ func Run(ctx context.Context, args []string, deps Deps, stdio Stdio) (code int) 
 	if err != nil {
 		return fail(p, name, answer{}, err)
 	}
-	c.progress, c.watching, c.working = p.progress, p.watching, p.working
+	c.progress, c.watching, c.working, c.making = p.progress, p.watching, p.working, p.making
 	a, err := c.command.run(ctx, c)
 	if err != nil {
 		return fail(p, name, a, interrupted(ctx, name, err))
@@ -150,6 +151,8 @@ func interrupted(ctx context.Context, name string, err error) error {
 			"%s was interrupted", name)
 	case "render", "still", "sheet", "scene check", "scene preview":
 		return fault.Wrap(err, fault.Interrupted, "Run the command again.", "%s was interrupted", name)
+	case "generate", "setup", "doctor":
+		return fault.Wrap(err, fault.Interrupted, "Nothing was changed; run it again.", "%s was interrupted", name)
 	default:
 		return fault.Wrap(err, fault.Interrupted, "The recording goes on; run the command again.", "%s was interrupted", name)
 	}

@@ -51,6 +51,7 @@ type fake struct {
 	clip   clip.Options
 	there  bool // the display was there: stop makes a clip unasked
 	unclip error
+	stdin  string
 	scene  any                   // the options that the studio was given
 	check  *renderer.CheckResult // in place of the usual one
 }
@@ -240,9 +241,12 @@ func (b *bench) run(args ...string) outcome {
 			}
 			return nil
 		},
-		Open:   func() (Recorder, error) { b.opened++; return b.fake, nil },
-		Clips:  func() (Clipper, error) { return b.fake, nil },
-		Studio: func() (Studio, error) { return fakeStudio{b.fake}, nil },
+		Open:     func() (Recorder, error) { b.opened++; return b.fake, nil },
+		Clips:    func() (Clipper, error) { return b.fake, nil },
+		Studio:   func() (Studio, error) { return fakeStudio{b.fake}, nil },
+		Generate: b.generate,
+		Setup:    b.setup,
+		Stdin:    func() (string, error) { return b.stdin, nil },
 		ParsePublish: func(target string) (string, error) {
 			if rel, ok := strings.CutPrefix(target, "dir:"); ok {
 				return "dir:" + filepath.Join("/cwd", rel), nil

@@ -84,6 +84,10 @@ func answers() map[string]struct {
 			}
 			b.check = &r
 		}},
+		"generate": {args: []string{"generate", "A launch film"}},
+		"generate-refused": {args: []string{"generate", "A launch film"}, setup: failing(
+			fault.New(fault.PromptRefused, "Order another film.", "this film is not allowed"))},
+		"setup":         {args: []string{"setup"}},
 		"scene-preview": {args: []string{"scene", "preview", "scene.js"}},
 		"scene-new":     {args: []string{"scene", "new", "launch", "--kind", "webgl"}},
 		"help-scene":    {args: []string{"scene", "--help"}},

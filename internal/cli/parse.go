@@ -29,6 +29,7 @@ type call struct {
 	progress progressFunc
 	watching func(supervisor.StatusResult)
 	working  func(contract.Progress) // of work that is counted: frames
+	making   func(contract.Progress) // of a job of generate
 }
 
 // newParser builds kong's parser of a tree.

@@ -60,6 +60,12 @@ type Deps struct {
 	Clips func() (Clipper, error)
 	// Studio gives the studio, as Open gives the recorder.
 	Studio func() (Studio, error)
+	// Generate makes a film of a prompt. Errors of what it was told are faults.
+	Generate func(ctx context.Context, o GenerateOptions) (GenerateResult, error)
+	// Setup chooses a box; want names the only one to be tried, or is empty.
+	Setup func(ctx context.Context, want string) (SetupResult, error)
+	// Stdin reads standard input to its end, 16 KiB at most.
+	Stdin func() (string, error)
 	// Doctor checks the machine.
 	Doctor func(ctx context.Context) (doctor.Report, error)
 	// ParsePublish checks that this version can publish to a target, and gives

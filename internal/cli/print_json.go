@@ -17,6 +17,7 @@ type jsonPrinter struct {
 	stdio   Stdio
 	version string
 	tenths  tenths
+	made    contract.Progress // the last event of generate
 }
 
 func (p *jsonPrinter) progress(e contract.Progress) {

@@ -23,6 +23,7 @@ type textPrinter struct {
 	live     bool // the last line on stderr is a moving one
 	tenths   tenths
 	pace     pace
+	phase    string // the last one of generate
 }
 
 // palette colours words, or leaves them.

@@ -5,7 +5,7 @@ import "github.com/proofreel/proofreel/internal/fault"
 // prose is the part of the manifest that no code can know.
 func prose() Manifest {
 	return Manifest{
-		Summary: "Records what an agent does on a screen and gives one verified MP4 as proof; makes films of scenes written in JavaScript.",
+		Summary: "Records what an agent does on a screen and gives one verified MP4 as proof; makes films of scenes written in JavaScript, and of prompts by an agent in a locked box.",
 		Workflow: []Step{
 			{"proofreel doctor", "Once on a new machine: says what is missing and how to install it."},
 			{"proofreel start --url URL", "Starts a screen, a browser and the recording. Keep data.recordingId and data.agentBrowserCommand."},
@@ -19,23 +19,28 @@ func prose() Manifest {
 			{"proofreel scene check NAME/scene.js", "After each change: what is wrong with it, with file, line and column."},
 			{"proofreel sheet NAME/scene.js", "Look at data.path: twelve frames with their times."},
 			{"proofreel render NAME/scene.js -o film.mp4", "Makes the film, the same bytes every time."},
+			{"proofreel setup", "Once on a new machine, before generate: tries the boxes that there are and chooses one."},
+			{`proofreel generate "A launch film for ..."`, "Has an agent in a box write, look at and render a film. data.path is the film, data.author says whether a model or a template made it."},
 		},
 		Prerequisites: []string{
 			"Linux. This version films X11 displays only.",
 			"ffmpeg with x11grab and libx264; Xvfb and openbox for an own display.",
 			"agent-browser or Chromium, unless --browser none.",
 			"For scenes: ffmpeg with libx264, and chromium-headless-shell or chromium.",
+			"For generate: the same, and bubblewrap or gVisor's runsc; a key for a model's API, or a server that speaks the Messages API.",
 			"proofreel doctor checks all of it and says what to install.",
 		},
 		Rules: []string{
 			"Nothing updates itself, and nothing is installed or fetched behind your back.",
-			"On success stdout holds exactly one JSON object and stderr is empty, except that stop, recover and render report progress there, one JSON object a line, and scene preview its address.",
+			"On success stdout holds exactly one JSON object and stderr is empty, except that stop, recover, render and generate report progress there, one JSON object a line, and scene preview its address.",
 			"On failure stdout is empty and the last line of stderr is one JSON object with error.code, error.message, error.hint and error.retryable.",
 			"Wrong flags and values exit with 2 and have no effect.",
 			"A recording goes on when the program that started it ends. It ends with stop, at --max-duration, or with the process of --until-pid. One that a client of mcp started ends with that client.",
 			"mcp speaks the Model Context Protocol instead: stdout is the protocol's alone, and stderr holds logs.",
 			"A display that was there before gets its clip with stop, in data.clip; an own display with stop --clip, and any recording later with clip.",
 			"A scene reaches no network and no file outside its folder. render goes on where an interrupted one was, and replaces --out once the new film is verified.",
+			"generate without a key or --upstream uses a template of this program in place of a model, and says so in data.author and data.notes.",
+			"The agent of generate is taken to be hostile: it runs in a box without a network, and nothing leaves that but a film that was encoded afresh.",
 			"scene check fails when something is wrong; the code is that of the first thing, the message names all.",
 			"stop may be repeated, also from several places at once: the answer is the same and there is one film.",
 		},
@@ -46,6 +51,7 @@ func prose() Manifest {
 			{"PROOFREEL_OUT", "Where clips go; else the folder recordings in the working directory."},
 			{"PROOFREEL_FFMPEG", "The ffmpeg program; else the one on PATH."},
 			{"PROOFREEL_CHROMIUM", "The browser that draws scenes; else chromium-headless-shell or chromium where they are found."},
+			{"ANTHROPIC_API_KEY", "The key of the model's API for generate, unless --key-file names a file."},
 			{"UPLOADS_WORKSPACE", "Default of --uploads-workspace."},
 			{"NO_COLOR", "Words without colours on a terminal."},
 		},

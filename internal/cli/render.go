@@ -57,6 +57,10 @@ func render(p palette, data any) string {
 	case renderer.NewResult:
 		b.add("%s %s", p.good.Render("Made"), clean(d.Scene))
 		b.field(p, "look at it", "proofreel scene preview "+clean(d.Scene))
+	case GenerateResult:
+		renderGenerated(&b, p, d)
+	case SetupResult:
+		renderSetup(&b, p, d)
 	case StyleList:
 		renderStyles(&b, p, d)
 	case StyleDetail:

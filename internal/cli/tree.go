@@ -23,6 +23,8 @@ type tree struct {
 	Render    renderCmd    `cmd:"" effects:"film-rendered" failures:"none" help:"Make a film of a scene: H.264 in MP4, verified. The same command goes on where an interrupted one was."`
 	Still     stillCmd     `cmd:"" effects:"pictures-made" failures:"none" help:"Draw single frames of a scene; their pixels are those that the film is made of."`
 	Sheet     sheetCmd     `cmd:"" effects:"pictures-made" failures:"none" help:"Draw a contact sheet of a scene: frames at even distances, with their times."`
+	Generate  generateCmd  `cmd:"" effects:"film-rendered" failures:"none,film-rendered" help:"Make a film of a prompt: an author in a locked box writes a scene, looks at it and renders it; nothing but the film and its poster leaves the box."`
+	Setup     setupCmd     `cmd:"" effects:"box-chosen" failures:"none" help:"Once on a new machine, before generate: try the boxes that there are, choose one and write it down."`
 	Scene     sceneTree    `cmd:"" help:"Work on scenes: check, preview and begin them."`
 	Watch     watchCmd     `cmd:"" effects:"none" failures:"none" help:"Follow a recording until it has ended; answers with its last status."`
 	List      listCmd      `cmd:"" effects:"none" failures:"none" help:"List every recording on this machine, newest first."`
@@ -123,7 +125,7 @@ type doctorCmd struct{}
 type mcpCmd struct{}
 
 type helpCmd struct {
-	Command choice `arg:"" optional:"" allowed:"start,step,result,status,stop,clip,render,still,sheet,scene,watch,list,recover,discard,prune,doctor,mcp,help,version" help:"The command to explain."`
+	Command choice `arg:"" optional:"" allowed:"start,step,result,status,stop,clip,render,still,sheet,generate,setup,scene,watch,list,recover,discard,prune,doctor,mcp,help,version" help:"The command to explain."`
 	Sub     choice `arg:"" optional:"" name:"subcommand" allowed:"check,preview,new,styles,libraries" help:"The one of its commands, where it has several."`
 }
 

@@ -27,7 +27,7 @@ func TestTreeIsWhole(t *testing.T) {
 	effects := []string{
 		string(fault.EffectNone), string(fault.EffectRecordingStarted), string(fault.EffectEventRecorded), string(fault.EffectProofSaved),
 		string(fault.EffectProofPublished), string(fault.EffectStartUncertain), string(fault.EffectFinalizePartial), string(fault.EffectClipMade),
-		string(fault.EffectFilmRendered), string(fault.EffectPicturesMade), string(fault.EffectSceneMade),
+		string(fault.EffectFilmRendered), string(fault.EffectPicturesMade), string(fault.EffectSceneMade), string(fault.EffectBoxChosen),
 	}
 	for _, n := range k.Model.Leaves(false) {
 		if _, ok := n.Target.Addr().Interface().(command); !ok {
@@ -59,6 +59,7 @@ func checkValue(t *testing.T, command string, v *kong.Value) {
 		"seconds":         func(s string) bool { return regexp.MustCompile(`^\d+$`).MatchString(s) },
 		"integer":         func(s string) bool { return regexp.MustCompile(`^\d+$`).MatchString(s) },
 		"integer or auto": func(s string) bool { return regexp.MustCompile(`^\d+$`).MatchString(s) },
+		"dollars":         func(s string) bool { _, ok := parseDollars(s); return ok },
 		"duration":        func(s string) bool { _, ok := parseDuration(s); return ok },
 		"size":            func(s string) bool { _, ok := parseSize(s); return ok },
 		"WIDTHxHEIGHT":    func(s string) bool { _, ok := parseGeometry(s); return ok },

@@ -22,6 +22,9 @@ func realDeps(version string) Deps {
 		Open:     func() (Recorder, error) { return openManager() },
 		Clips:    func() (Clipper, error) { return openClips() },
 		Studio:   func() (Studio, error) { return openStudio() },
+		Generate: generateHere,
+		Setup:    setupHere,
+		Stdin:    readPrompt,
 		ParsePublish: func(spec string) (string, error) {
 			t, err := publish.Parse(spec)
 			return t.String(), err //nolint:wrapcheck // it is the user's error already

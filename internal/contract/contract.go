@@ -60,10 +60,12 @@ func Failure(version, command string, err error) Envelope {
 type Progress struct {
 	SchemaVersion int    `json:"schemaVersion"`
 	Event         string `json:"event"` // always "progress"
-	Phase         string `json:"phase"` // closing_browser, stopping_capture, finalizing, publishing, cleaning_up; rendering; serving
+	Phase         string `json:"phase"` // closing_browser, stopping_capture, finalizing, publishing, cleaning_up; rendering; serving; of generate, a job's phases
 	Step          int    `json:"step"`  // 1 to TotalSteps; of rendering, frames
 	TotalSteps    int    `json:"totalSteps"`
 	RecordingID   string `json:"recordingId,omitempty"` // of a recording
 	Scene         string `json:"scene,omitempty"`       // of a scene
 	URL           string `json:"url,omitempty"`         // of serving: where
+	Percent       int    `json:"percent,omitempty"`     // of generate's rendering
+	Turn          int    `json:"turn,omitempty"`        // of generate: calls to the author's model so far
 }
