@@ -63,6 +63,7 @@ const (
 	ExitRefused       Code = "exit_refused"
 	BoxUnavailable    Code = "box_unavailable"
 	BoxUnsafe         Code = "box_unsafe"
+	BoxFailed         Code = "box_failed"
 	PromptInvalid     Code = "prompt_invalid"
 	PromptRefused     Code = "prompt_refused"
 	PromptUnchecked   Code = "prompt_unchecked"
@@ -143,6 +144,7 @@ func Table() []Row {
 		{ExitRefused, ExitFailed, 502, true, "What the author made is not let out of its box: the film or the poster failed a check, which is named."},
 		{BoxUnavailable, ExitFailed, 503, false, "No box was set up on this machine, or the one that was can't be used; nothing was run."},
 		{BoxUnsafe, ExitFailed, 503, false, "No box of this machine passes its conformance probe; nothing was run."},
+		{BoxFailed, ExitFailed, 503, true, "A box of this machine ended before its work was done: by a limit, or because the machine was short of something. What lay in it is not to blame as far as is known."},
 		{PromptInvalid, ExitUsage, 422, false, "The prompt is too short or too long, is not valid UTF-8, or holds control characters or others that can't be seen."},
 		{PromptRefused, ExitUsage, 422, false, "The prompt is no brief for a film, or asks for what is not allowed; no agent has seen it."},
 		{PromptUnchecked, ExitFailed, 503, true, "It could not be checked whether the prompt is a brief that is allowed, so no agent has seen it."},

@@ -104,8 +104,9 @@ func (c Config) withDefaults() (Config, error) {
 // Leave takes the film and the poster out of a dead box and publishes them, if
 // they pass. Whatever the box holds, nothing else leaves, and when it returns
 // an error, nothing has: a [RefusedError] (a fault of code exit_refused) where the
-// files are to blame, and then they are deleted from the box; the runner's
-// errors, and those of our own disk.
+// files are to blame, and then they are deleted from the box; a fault of code
+// box_failed where a box of ours ended before its time, and then they are kept;
+// the runner's errors, and those of our own disk.
 func Leave(ctx context.Context, c Config) (Published, error) {
 	c, err := c.withDefaults()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,7 @@ func config(t testing.TB, film, poster []byte) (Config, string) {
 
 // What leaves is what was examined, and nothing else lies where it does.
 func TestLeave(t *testing.T) {
+	t.Parallel()
 	good := goodFilm(t)
 	poster := goodPoster(t, 160, 90)
 	for _, c := range []struct {
@@ -104,9 +106,15 @@ func lookAlike(t testing.TB, a, b []byte) {
 
 // The poster shows the frame that was asked for, and no number is too wild.
 func TestPosterFrame(t *testing.T) {
+	t.Parallel()
 	// Each picture is a grey of its own.
 	film := encodeFilm(t, testWant(), testFrames, "-vf", "geq=lum='40+N*4':cb=128:cr=128")
-	for frame, shown := range map[int]int{0: 0, 7: 7, 44: 44, 45: 44, 1 << 40: 44, -1: 0, -1 << 60: 0} {
+	for frame, shown := range map[int]int{0: 0, 44: 44, 45: 44, -1: 0, -1 << 60: 0} {
+		if got := (Want{PosterFrame: frame}).poster(testFrames); got != shown {
+			t.Errorf("frame %d: a poster of %d, want %d", frame, got, shown)
+		}
+	}
+	for frame, shown := range map[int]int{7: 7, 1 << 40: 44} {
 		cfg, _ := config(t, film, nil)
 		cfg.Mode, cfg.Want.PosterFrame = Remux, frame
 		p, err := Leave(t.Context(), cfg)
@@ -184,6 +192,7 @@ func corrupt(t testing.TB, good []byte) []byte {
 // Whatever comes out of the second box is as foreign as what came out of the
 // first: a decoder that was taken over gains no more than a remux lets out.
 func TestSecondBoxIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	good := goodFilm(t)
 	first := func(do func(work string)) func(run int, work string) {
 		return func(run int, work string) {
@@ -253,11 +262,37 @@ func TestRunnersFaults(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, FilmName)); err != nil {
 		t.Error(err)
 	}
-	closed := 0
-	done := func() error { closed++; return nil }
-	cfg.Runner = brokenRunner{ran: Ran{Status: -1, Limit: "wall", Close: done}}
-	if _, err := Leave(t.Context(), cfg); reasonOf(t, err) != Limits || closed != 1 {
-		t.Errorf("got %v; closed %d times", err, closed)
+	for name, c := range map[string]struct {
+		ran  Ran
+		said string
+		code fault.Code
+	}{
+		"the wall clock":    {Ran{Status: -1, Limit: "wall"}, "", fault.BoxFailed},
+		"the memory limit":  {Ran{Status: -1, Limit: "memory"}, "", fault.BoxFailed},
+		"no process left":   {Ran{Status: 1}, "Error while opening decoder: Resource temporarily unavailable\n", fault.BoxFailed},
+		"no memory left":    {Ran{Status: 1}, "Error initializing output stream: Cannot allocate memory\n", fault.BoxFailed},
+		"no space left":     {Ran{Status: 1}, "av_interleaved_write_frame(): No space left on device\n", fault.BoxFailed},
+		"killed":            {Ran{Status: 137}, "", fault.BoxFailed},
+		"no ffmpeg":         {Ran{Status: 127}, "", fault.BoxFailed},
+		"a decoding error":  {Ran{Status: 69}, "Error while decoding stream #0:0: Invalid data found when processing input\n", fault.ExitRefused},
+		"a decoder's crash": {Ran{Status: 128 + 11}, "", fault.ExitRefused},
+		"for no reason":     {Ran{Status: 1}, "", fault.ExitRefused},
+	} {
+		cfg, dir := config(t, goodFilm(t), nil)
+		closed := 0
+		c.ran.Close = func() error { closed++; return nil }
+		cfg.Runner = runnerFunc(func(_ context.Context, p Program) (Ran, error) {
+			_, err := io.WriteString(p.Output, c.said)
+			return c.ran, err
+		})
+		_, err := Leave(t.Context(), cfg)
+		if f := fault.As(err); f.Code != c.code || closed != 1 || !fault.Lookup(f.Code).Retryable {
+			t.Errorf("%s: got %v; closed %d times", name, err, closed)
+		}
+		_, err = os.Stat(filepath.Join(dir, FilmName))
+		if kept := err == nil; kept != (c.code == fault.BoxFailed) {
+			t.Errorf("%s: the film is kept: %t", name, kept)
+		}
 	}
 }
 

@@ -46,7 +46,6 @@ const (
 	JPEGSize     Reason = "jpeg_size"
 	JPEGTail     Reason = "jpeg_tail"
 	Undecodable  Reason = "undecodable"
-	Limits       Reason = "limits"
 )
 
 // ReasonRow explains a reason.
@@ -94,7 +93,6 @@ func Reasons() []ReasonRow {
 		{JPEGSize, "The poster does not have the film's size."},
 		{JPEGTail, "The poster goes on after its end."},
 		{Undecodable, "The film does not decode without a complaint, to exactly the pictures that its tables count."},
-		{Limits, "Decoding it took more time or memory than allowed."},
 	}
 }
 

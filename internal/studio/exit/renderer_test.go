@@ -36,6 +36,7 @@ func (g gradient) Frames(_ context.Context, _, from, to int, use func(int, encod
 // What the renderer makes is what is let out, in each of its qualities: an
 // author that does as it is told must not be refused.
 func TestRenderedFilmsLeave(t *testing.T) {
+	t.Parallel()
 	spawn := proc.NewSpawner()
 	t.Cleanup(spawn.Close)
 	want := exit.Want{Width: 320, Height: 180, FPS: 30, Seconds: 3, MaxBytes: exit.MaxBytes}

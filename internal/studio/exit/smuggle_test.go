@@ -17,6 +17,7 @@ const canary = "CANARY-7f3a91"
 // Wherever it is planted, it does not leave: the file is refused, or what is
 // published does not hold it. Both modes; each with a film that has none.
 func TestSmuggling(t *testing.T) {
+	t.Parallel()
 	good := goodFilm(t)
 	poster := goodPoster(t, 160, 90)
 	in := func(edit func(m *movie)) []byte { return change(t, good, edit) }
@@ -127,8 +128,8 @@ func TestSmuggling(t *testing.T) {
 }
 
 // Bits that a decoder passes over inside of a slice can't be told from
-// picture data without decoding it. Encoding afresh ends them; a remux lets
-// them out, as its documentation says.
+// picture data without decoding it. Both modes publish such a film: encoding
+// afresh ends them, a remux lets them out, as its documentation says.
 func TestSlackOfASlice(t *testing.T) {
 	film := changeUnits(t, goodFilm(t), 1, func(u [][]byte) [][]byte {
 		u[len(u)-1] = append(u[len(u)-1], canary...)
@@ -139,7 +140,7 @@ func TestSlackOfASlice(t *testing.T) {
 		cfg.Mode = mode
 		p, err := Leave(t.Context(), cfg)
 		if err != nil {
-			reasonOf(t, err) // a decoder may also complain
+			t.Errorf("%s: the film with slack is not published: %v", mode, err)
 			continue
 		}
 		if got := bytes.Contains(readFile(t, p.Film.Path), []byte(canary)); got != leaves {

@@ -7,8 +7,13 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/media/ffmpeg"
 	"github.com/proofreel/proofreel/internal/media/profile"
 )
@@ -79,8 +84,9 @@ func (t transcoder) check(ctx context.Context, film *os.File, n int) (Ran, error
 	return t.run(ctx, "check", Program{Argv: argv, Stdin: film, Disk: int64(3*t.want.Width*t.want.Height) + 16<<20})
 }
 
-// run runs ffmpeg. It returns the run only when it has ended well; another
-// end is a [RefusedError].
+// run runs ffmpeg. It returns the run only when it has ended well. A complaint
+// about the film is a [RefusedError]; an end for a reason of ours is a fault of
+// code box_failed, and the film stays where it is.
 func (t transcoder) run(ctx context.Context, what string, p Program) (Ran, error) {
 	stdin, err := readOnly(p.Stdin)
 	if err != nil {
@@ -99,13 +105,39 @@ func (t transcoder) run(ctx context.Context, what string, p Program) (Ran, error
 	if err := ctx.Err(); err != nil {
 		return Ran{}, errors.Join(err, ran.Close())
 	}
-	if ran.Limit != "" {
-		return Ran{}, errors.Join(refuse(Limits, what), ran.Close())
-	}
-	if ran.Status != 0 {
+	switch {
+	case ran.Limit != "":
+		return Ran{}, errors.Join(boxFailed(what, "limit: "+ran.Limit), ran.Close())
+	case ran.Status != 0 && ours(ran.Status, said.String()):
+		return Ran{}, errors.Join(boxFailed(what, "ffmpeg could not go on"), ran.Close())
+	case ran.Status != 0:
 		return Ran{}, errors.Join(refuse(Undecodable, what), ran.Close())
 	}
 	return ran, nil
+}
+
+func boxFailed(what, why string) error {
+	return fault.New(fault.BoxFailed, "Try again when the machine has more to spare; with the same limit met each time, the film is too much for it.",
+		"the box in which a film is looked at ended before its time (%s; %s)", what, why)
+}
+
+// ours says whether ffmpeg ended for a reason that is not the film's: it was
+// not there, it was killed, or it was short of something that the machine has.
+// What it prints may be a hostile film's doing: then that is not refused but
+// not published either, and whoever ordered may try again.
+func ours(status int, said string) bool {
+	const signal = 128
+	switch status {
+	case -1, 126, 127, signal + int(unix.SIGKILL), signal + int(unix.SIGTERM), signal + int(unix.SIGXCPU), signal + int(unix.SIGXFSZ):
+		return true
+	}
+	for _, errno := range []syscall.Errno{unix.EAGAIN, unix.ENOMEM, unix.ENOSPC, unix.EMFILE, unix.ENFILE} {
+		// The C library's words begin with a capital, Go's do not.
+		if strings.Contains(strings.ToLower(said), errno.Error()) {
+			return true
+		}
+	}
+	return false
 }
 
 // readOnly opens a file of ours once more, from its first byte, without the

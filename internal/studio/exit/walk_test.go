@@ -15,6 +15,7 @@ import (
 // Films as honest authors make them pass, and come out of the rewriting as
 // the same pictures in the same order.
 func TestGoodFilmsPass(t *testing.T) {
+	t.Parallel()
 	w := testWant()
 	for name, b := range map[string][]byte{
 		"ffmpeg, pictures out of order": goodFilm(t),
@@ -414,6 +415,7 @@ func longerPPS(b []byte, text string) []byte {
 // Films that are whole and well made, but not what was ordered, and files
 // that are none.
 func TestOtherFilmsAreRefused(t *testing.T) {
+	t.Parallel()
 	w := testWant()
 	other := func(edit func(w *Want)) Want { o := w; edit(&o); return o }
 	good, high := goodFilm(t), other(func(w *Want) { w.Height = 96 })
