@@ -7,4 +7,4 @@ import _ "embed" // of the document
 // Scene is the contract of a scene, for whoever writes one.
 //
 //go:embed scene.md
-var Scene string //nolint:gochecknoglobals // embedding needs a variable
+var Scene string

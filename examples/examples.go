@@ -7,4 +7,4 @@ import "embed"
 // Files are the scenes, each in a folder of its own.
 //
 //go:embed title/scene.js chart/scene.js kinetic/scene.js orbit/*.js dom-card/scene.js dom-card/card.css
-var Files embed.FS //nolint:gochecknoglobals // embedding needs a variable
+var Files embed.FS

@@ -137,13 +137,13 @@ func TestReportsAreBounded(t *testing.T) {
 		t.Errorf("after %d connections: %v", reportConns, err)
 	}
 
-	l, dial = listen(t)
+	many, dialMany := listen(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	flooded := make(chan struct{})
 	go func() {
 		defer close(flooded)
-		c := dial()
+		c := dialMany()
 		rec := bytes.Repeat(Report{Phase: Writing}.Append(nil), 1000)
 		for {
 			if _, err := c.Write(rec); err != nil {
@@ -153,7 +153,7 @@ func TestReportsAreBounded(t *testing.T) {
 		}
 	}()
 	n := 0
-	err := ServeReports(ctx, l, func(Report) { n++ })
+	err := ServeReports(ctx, many, func(Report) { n++ })
 	if <-flooded; !errors.Is(err, context.DeadlineExceeded) || n > 40 {
 		t.Errorf("%d reports in 300 ms, %v", n, err)
 	}

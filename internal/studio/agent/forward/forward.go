@@ -12,6 +12,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // Host is the gateway's name in every box; /etc/hosts there says where it is.
@@ -42,6 +43,9 @@ func BaseURL(ctx context.Context, l net.Listener) string {
 	if err != nil {
 		return "http://" + l.Addr().String()
 	}
+	// In a box a file answers. Elsewhere a resolver might, after a long while.
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
 	if known, err := net.DefaultResolver.LookupHost(ctx, Host); err == nil && len(known) > 0 && known[0] == host {
 		host = Host
 	}

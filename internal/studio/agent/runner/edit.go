@@ -171,7 +171,7 @@ func write(root *os.Root, name, text string) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	if err := root.WriteFile(name, []byte(text), 0o644); err != nil { //nolint:gosec // the box has one user
+	if err := root.WriteFile(name, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil

@@ -72,6 +72,18 @@ func (r *rig) seen(messages, pictures int) {
 	}
 }
 
+// Thinking is asked for where the job says so, and passes the gateway.
+func TestThinking(t *testing.T) {
+	r := newRig(t, 0, script(append([]step{writes("draw")}, toFilm()...)...), func(j *agent.Job) { j.Thinking = true })
+	if err := Run(t.Context(), r.c); err != nil {
+		t.Fatalf("%v\n%s", err, r.log)
+	}
+	r.seen(5, 2)
+	if q := r.up.Seen()[0].Body; !strings.Contains(q, `"thinking":{"type":"adaptive"}`) || !strings.Contains(q, `"max_tokens":16000`) {
+		t.Errorf("the call: %.500s", q)
+	}
+}
+
 // A model that stops too early is asked twice to go on; then the runner renders.
 func TestFinishRenders(t *testing.T) {
 	r := newRig(t, 0, script(writes("draw"), done()), nil)

@@ -25,7 +25,8 @@ func converse(turns int) *talk {
 	for i := range turns {
 		id := fmt.Sprintf("toolu_%d", i)
 		t.hear(&anthropic.Message{Content: []anthropic.ContentBlockUnion{
-			{Type: "thinking", Thinking: strings.Repeat("hm", 500), Signature: "s"}, {Type: "text", Text: strings.Repeat("a", 3000)},
+			{Type: "thinking", Thinking: strings.Repeat("hm", 500), Signature: "s"},
+			{Type: "text", Text: strings.Repeat("a", 3000)},
 			{Type: "tool_use", ID: id, Name: "edit", Input: json.RawMessage(`{"text":"` + strings.Repeat("b", 9000) + `","n":1}`)},
 		}})
 		t.answer([]answered{{id, result{text: strings.Repeat("c", 9000), pictures: [][]byte{{1}}}}})
