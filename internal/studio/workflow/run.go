@@ -194,10 +194,19 @@ func (r *run) listen(ctx context.Context, l net.Listener) (stop func()) {
 		}
 	}()
 	return func() {
+		if r.box != nil { // the last word of one that is dead may still be on its way
+			select {
+			case <-done:
+			case <-time.After(lastWord):
+			case <-ctx.Done():
+			}
+		}
 		cancel()
 		<-done
 	}
 }
+
+const lastWord = 500 * time.Millisecond
 
 // leave takes the film out of the dead box.
 func (r *run) leave(ctx context.Context, box executor.Box) (Result, error) {
