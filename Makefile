@@ -84,6 +84,10 @@ test-scene: install-test-deps build ## Draw 100 frames of each example twice, wi
 test-claude-code: install-deps install-box ## Have Claude Code make a film in a real box behind the gateway, with a scripted model; installs it (400 MB)
 	PROOFREEL_CLAUDE_CODE="$$(scripts/install-claude-code.sh)" $(GO) test -tags claudecode -count 1 -run TestClaudeCode -v ./internal/studio/agent/runner
 
+.PHONY: test-attacks
+test-attacks: install-deps install-box ## Attack real jobs from inside of their boxes: bubblewrap, gVisor, as root and as an ordinary user; prints every attack
+	PROOFREEL_ATTACKS=all $(GO) test -count 1 -timeout 20m -v ./e2e/attacks
+
 .PHONY: bench-box
 bench-box: install-deps install-box build ## Measure boxes: start against the bare tools, a browser's frame rate inside against outside
 	mkdir -p bench/out && $(GO) build -o bench/out/bench-box ./bench/box
