@@ -147,7 +147,7 @@ func boxCheck(ctx context.Context) doctor.Check {
 		c.Detail = choice.Backend + ": " + err.Error()
 		return c
 	}
-	c.OK, c.Detail = report.Green(), choice.Backend+": "+report.Summary()
+	c.OK, c.Detail = report.Green(), report.Summary()
 	if !c.OK {
 		c.Fix = "proofreel setup; until then, generate nothing on this machine"
 	}

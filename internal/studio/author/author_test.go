@@ -25,10 +25,7 @@ import (
 )
 
 // jobFile is JOB.md as a box gets it.
-func jobFile(t interface {
-	Helper()
-	Fatal(...any)
-}, brief, style string, seconds float64, w, h int) string {
+func jobFile(t *testing.T, brief, style string, seconds float64, w, h int) string {
 	t.Helper()
 	spec, err := agent.Spec(agent.Own(), agent.Job{
 		ID: "test", Brief: brief, Style: style, Seconds: seconds, Width: w, Height: h, Model: Model, Token: "t", Door: "/d", Report: "/r",

@@ -38,7 +38,7 @@ func (r *run) fault(ctx context.Context, err error) error {
 	)
 	switch {
 	case ctx.Err() != nil:
-		return fault.Wrap(ctx.Err(), fault.Interrupted, "Everything of the job is gone; order it again.", "the job was cancelled")
+		return fault.New(fault.Interrupted, "Everything of the job is gone; order it again.", "the job was cancelled")
 	case errors.As(err, &refused) && refused.Reason == exit.Missing && refused.Item == exit.Film:
 		return r.noFilm()
 	case errors.As(err, &own):

@@ -47,13 +47,12 @@ func withProgram(m *testing.M) int {
 	if err == nil {
 		defer func() { _ = os.RemoveAll(dir) }()
 		program := filepath.Join(dir, "proofreel")
-		//nolint:noctx // there is no test yet whose context it could be
 		build := exec.Command("go", "build", "-trimpath", "-o", program, "../../../cmd/proofreel")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, fail := build.CombinedOutput(); fail != nil {
 			err = fmt.Errorf("%w: %s", fail, out)
 		}
-		err = errors.Join(err, os.Chmod(dir, 0o755), os.Setenv(programVar, program)) //nolint:gosec // boxes have users of their own
+		err = errors.Join(err, os.Chmod(dir, 0o755), os.Setenv(programVar, program)) // boxes have users of their own
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -231,7 +230,7 @@ func (n *noBox) Start(_ context.Context, s sandbox.Spec) (executor.Box, error) {
 	defer n.mu.Unlock()
 	n.specs = append(n.specs, s)
 	for _, d := range s.Doors { // whoever is let in can connect
-		c, err := net.Dial("unix", d.Socket) //nolint:noctx // at once or never
+		c, err := net.Dial("unix", d.Socket)
 		if err != nil {
 			return nil, err
 		}

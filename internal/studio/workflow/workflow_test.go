@@ -332,7 +332,6 @@ func TestOneJobOfAName(t *testing.T) {
 // and what a living one holds is not touched.
 func TestReap(t *testing.T) {
 	b := newBench(t, template(t), nil)
-	//nolint:gosec // the test itself
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), serverVar+"="+b.dir)
 	pipe, err := cmd.StdoutPipe()
