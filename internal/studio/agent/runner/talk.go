@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/v2"
 
 	"github.com/proofreel/proofreel/internal/studio/agent"
+	"github.com/proofreel/proofreel/internal/studio/agent/toolinput"
 )
 
 // talk is the conversation. Everything in it was written by us, also the
@@ -36,12 +36,6 @@ type use struct {
 	input    json.RawMessage
 	bad      string // why it can't be done; empty: it can
 }
-
-// What a message may bring.
-const (
-	mostInput = 1 << 20 // bytes of a call's input
-	mostDepth = 32      // arrays and objects in each other
-)
 
 func newTalk(system string, tools []tool, job string) *talk {
 	t := &talk{system: system, seen: map[string]bool{}}
@@ -148,7 +142,7 @@ func (t *talk) use(b anthropic.ContentBlockUnion, cut bool) use {
 	if !word.MatchString(u.name) {
 		u.name, u.bad = "unknown", "there is no tool of this name"
 	}
-	input, err := object(b.Input)
+	input, err := toolinput.Parse(b.Input)
 	if err != nil && cut {
 		err = fmt.Errorf("the call was cut off by the limit of a message; write the file in smaller pieces: %w", err)
 	}
@@ -157,46 +151,6 @@ func (t *talk) use(b anthropic.ContentBlockUnion, cut bool) use {
 	}
 	u.input = input
 	return u
-}
-
-// object reads a call's input and writes it anew: an object whose text is
-// valid, and which is not nested beyond reason. On an error it is empty.
-func object(raw []byte) (json.RawMessage, error) {
-	empty := json.RawMessage("{}")
-	if len(raw) > mostInput {
-		return empty, fmt.Errorf("the input has more than %d bytes", mostInput)
-	}
-	var v map[string]any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil || d.More() || v == nil {
-		return empty, fmt.Errorf("the input is no JSON object: %s", clip(string(raw), 200))
-	}
-	if depth(v) > mostDepth {
-		return empty, fmt.Errorf("the input is nested more than %d deep", mostDepth)
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return empty, fmt.Errorf("the input can't be read: %w", err)
-	}
-	return out, nil
-}
-
-func depth(v any) int {
-	deepest := 0
-	switch v := v.(type) {
-	case map[string]any:
-		for _, e := range v {
-			deepest = max(deepest, depth(e))
-		}
-	case []any:
-		for _, e := range v {
-			deepest = max(deepest, depth(e))
-		}
-	default:
-		return 0
-	}
-	return deepest + 1
 }
 
 // answered is what came of a call: see result.

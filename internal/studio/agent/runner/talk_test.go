@@ -73,24 +73,6 @@ func TestConversationStaysWithinBounds(t *testing.T) {
 	}
 }
 
-// Whatever stands for a call's input, what is sent back is an object of valid
-// text that is not deep, and the same again when it is read again.
-func FuzzObject(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":[1e999,"\ud800"]}`, `[]`, `null`, `{"a":1}x`, strings.Repeat(`{"a":`, 40), "{\"\xff\":1}", `{"a":1,"a":2}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		got, err := object(raw)
-		if err != nil && string(got) != "{}" {
-			t.Fatalf("%q beside an error", got)
-		}
-		again, err := object(got)
-		if err != nil || string(again) != string(got) || valid(string(got)) != string(got) {
-			t.Fatalf("%q becomes %q, %v", got, again, err)
-		}
-	})
-}
-
 // What is kept of an output is its beginning and its end, in bounded memory.
 func TestWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,0 +1,25 @@
+package toolinput
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// Whatever stands for a call's input, what is sent back is an object of valid
+// text that is not deep, and the same again when it is read again.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{`{}`, `{"a":[1e999,"\ud800"]}`, `[]`, `null`, `{"a":1}x`, strings.Repeat(`{"a":`, 40), "{\"\xff\":1}", `{"a":1,"a":2}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got, err := Parse(raw)
+		if err != nil && string(got) != "{}" {
+			t.Fatalf("%q beside an error", got)
+		}
+		again, err := Parse(got)
+		if err != nil || string(again) != string(got) || !utf8.Valid(got) {
+			t.Fatalf("%q becomes %q, %v", got, again, err)
+		}
+	})
+}
