@@ -20,9 +20,9 @@ type sceneFlags struct {
 
 type renderCmd struct {
 	Scene   text     `arg:"" max:"4096" help:"The scene's file, such as scene.js."`
-	Out     text     `short:"o" placeholder:"FILE" max:"4096" otherwise:"the scene's name with .mp4, in the working directory" help:"The film. A film that is there is replaced once the new one is verified."`
+	Out     text     `short:"o" placeholder:"FILE" max:"4096" otherwise:"the scene's name with .mp4, in the working directory" help:"The film; its name ends in .mp4. A film that is there is replaced once the new one is verified."`
 	Quality choice   `allowed:"draft,standard,high" default:"standard" help:"draft is the fastest, high can't be told from the frames."`
-	Poster  text     `placeholder:"FILE" max:"4096" otherwise:"no poster" help:"A JPEG of the most telling frame."`
+	Poster  text     `placeholder:"FILE" max:"4096" otherwise:"no poster" help:"A JPEG of the most telling frame; its name ends in .jpg or .jpeg."`
 	Workers number   `placeholder:"N" min:"1" max:"64" otherwise:"as many as processors, and fewer when memory is short" help:"How many frames are drawn side by side. The film's bytes don't depend on it."`
 	Timeout duration `placeholder:"TIME" default:"30m" min:"1s" max:"24h" help:"How long all of it may take. What is finished by then is kept, and the same command goes on there."`
 	sceneFlags
@@ -31,7 +31,7 @@ type renderCmd struct {
 type stillCmd struct {
 	Scene text    `arg:"" max:"4096" help:"The scene's file, such as scene.js."`
 	At    moments `required:"" placeholder:"SECONDS" min:"0" max:"600" help:"The time of the frame, in seconds; several with commas between: 0.5,2,3.5."`
-	Out   text    `short:"o" placeholder:"PATH" default:"stills" max:"4096" help:"A file that ends in .png or .jpg, or a folder for files that are named after the frame."`
+	Out   text    `short:"o" placeholder:"PATH" default:"stills" max:"4096" help:"A file that ends in .png or .jpg, or a folder for files that are named after the frame; a new folder's name ends in / where it has an ending."`
 	sceneFlags
 }
 

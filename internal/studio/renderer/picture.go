@@ -8,9 +8,9 @@ import (
 	"image/jpeg"
 	"image/png"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/studio/renderer/stage"
 )
 
@@ -30,21 +30,12 @@ func picture(f stage.Frame) *image.NRGBA {
 	return img
 }
 
+// pictureEnds are the endings of pictures' names that are written.
+func pictureEnds() []string { return []string{".png", ".jpg", ".jpeg"} }
+
 // isPicture tells whether a path names a picture's file.
 func isPicture(path string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".png", ".jpg", ".jpeg":
-		return true
-	}
-	return false
-}
-
-// pictureName refuses a file that is no picture's.
-func pictureName(path string) error {
-	if isPicture(path) {
-		return nil
-	}
-	return fault.New(fault.InvalidValue, "Let it end in .png or .jpg.", "%s is no name of a picture", path)
+	return slices.Contains(pictureEnds(), strings.ToLower(filepath.Ext(path)))
 }
 
 // encodePicture writes a picture in the format of its file's name.

@@ -19,8 +19,10 @@ import (
 // RenderOptions say what film is made of which scene.
 type RenderOptions struct {
 	Source
-	// Out is the film's path, Poster that of its JPEG. An empty Out is the
-	// scene's name with .mp4 in the working directory; an empty Poster is none.
+	// Out is the film's path, which ends in .mp4, Poster that of its JPEG, which
+	// ends in .jpg or .jpeg. An empty Out is the scene's name with .mp4 in the
+	// working directory; an empty Poster is none. What is there is replaced,
+	// unless the scene is made of it: that is an error (invalid_value).
 	Out, Poster string
 	// Quality is empty for profile.Standard. Preset and CRF replace its own
 	// where they are not zero: for measurements against others.
@@ -66,6 +68,9 @@ const maxRestarts = 2
 // again, and only the frames in the making are drawn anew.
 func (s *Studio) Render(ctx context.Context, o RenderOptions) (RenderResult, error) {
 	began := time.Now()
+	if err := checkNames(filmTarget(o.Out), posterTarget(o.Poster)); err != nil {
+		return RenderResult{}, err
+	}
 	ctx, cancel := limited(ctx, o.Timeout)
 	defer cancel()
 	b, err := scene.Load(o.Scene)
@@ -90,7 +95,7 @@ func (s *Studio) Render(ctx context.Context, o RenderOptions) (RenderResult, err
 
 // film makes the film with one browser.
 func (s *Studio) film(ctx context.Context, b *scene.Bundle, o RenderOptions) (RenderResult, error) {
-	st, err := s.open(ctx, o.Source, b)
+	st, err := s.open(ctx, o.Source, b, filmTarget(o.Out), posterTarget(o.Poster))
 	if err != nil {
 		return RenderResult{}, err
 	}

@@ -48,6 +48,9 @@ func (s *Studio) Sheet(ctx context.Context, o SheetOptions) (SheetResult, error)
 	if o.Rows == 0 {
 		o.Rows = 3
 	}
+	if err := checkNames(pictureTarget(o.Out)); err != nil {
+		return SheetResult{}, err
+	}
 	b, err := scene.Load(o.Scene)
 	if err != nil {
 		return SheetResult{}, err //nolint:wrapcheck // it is the user's error already
@@ -55,11 +58,8 @@ func (s *Studio) Sheet(ctx context.Context, o SheetOptions) (SheetResult, error)
 	if o.Out == "" {
 		o.Out = baseName(b) + "-sheet.png"
 	}
-	if err := pictureName(o.Out); err != nil {
-		return SheetResult{}, err
-	}
 	o.Workers = 1
-	st, err := s.open(ctx, o.Source, b)
+	st, err := s.open(ctx, o.Source, b, pictureTarget(o.Out))
 	if err != nil {
 		return SheetResult{}, err
 	}

@@ -2,11 +2,14 @@ package renderer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/studio/renderer/stage"
@@ -40,8 +43,8 @@ type StillResult struct {
 
 // Stills draws frames into files. Their pixels are those that a film is made of.
 func (s *Studio) Stills(ctx context.Context, o StillOptions) (StillResult, error) {
-	if isPicture(o.Out) && len(o.At) > 1 {
-		return StillResult{}, fault.New(fault.InvalidValue, "Name a folder with --out.", "%d frames don't fit into one file, %s", len(o.At), o.Out)
+	if err := o.checkOut(); err != nil {
+		return StillResult{}, err
 	}
 	b, err := scene.Load(o.Scene)
 	if err != nil {
@@ -60,7 +63,11 @@ func (s *Studio) Stills(ctx context.Context, o StillOptions) (StillResult, error
 		if err != nil {
 			return StillResult{}, err
 		}
-		res.Stills = append(res.Stills, Still{Frame: n, Seconds: float64(n) / float64(m.FPS), Path: stillPath(o.Out, baseName(b), n)})
+		path := stillPath(o.Out, baseName(b), n)
+		if err := errors.Join(checkNames(pictureTarget(path)), checkInputs(b, m, pictureTarget(path))); err != nil {
+			return StillResult{}, err
+		}
+		res.Stills = append(res.Stills, Still{Frame: n, Seconds: float64(n) / float64(m.FPS), Path: path})
 	}
 	if !isPicture(o.Out) {
 		if err := os.MkdirAll(o.Out, 0o755); err != nil { //nolint:gosec // pictures are for whom the user's umask says
@@ -81,6 +88,25 @@ func (s *Studio) Stills(ctx context.Context, o StillOptions) (StillResult, error
 	}
 	res.Notes = notes(st)
 	return res, nil
+}
+
+// checkOut refuses an Out that can't be what was meant by it.
+func (o StillOptions) checkOut() error {
+	if isPicture(o.Out) {
+		if len(o.At) > 1 {
+			return fault.New(fault.InvalidValue, "Name a folder with --out.", "%d frames don't fit into one file, %s", len(o.At), o.Out)
+		}
+		return checkNames(pictureTarget(o.Out))
+	}
+	st, err := os.Stat(o.Out)
+	switch {
+	case err == nil && st.IsDir():
+		return nil
+	case err == nil, strings.ContainsFunc(filepath.Ext(o.Out), unicode.IsLetter):
+		// A folder with a file's name is nothing that anybody wants to have made.
+		return fault.New(fault.InvalidValue, "Let a picture's name end in .png or .jpg, and a new folder's in /.", "%s is neither a picture's name nor a folder", o.Out)
+	}
+	return nil
 }
 
 // inOrder gives each frame once, in the order of time: a sequential scene is

@@ -80,8 +80,14 @@ func (s Source) complete(processors int, memory int64) Source {
 	return s
 }
 
-// open starts the browser and the scene in it. Close what it gives.
-func (s *Studio) open(ctx context.Context, src Source, b *scene.Bundle) (*stage.Stage, error) {
+// open starts the browser and the scene in it. Close what it gives. Targets are
+// the files that are going to be made, as far as their names are known: none of
+// them may be a file of the scene. Which assets it has is known only once it
+// runs.
+func (s *Studio) open(ctx context.Context, src Source, b *scene.Bundle, targets ...target) (*stage.Stage, error) {
+	if err := checkInputs(b, scene.Meta{}, targets...); err != nil {
+		return nil, err
+	}
 	src = src.complete(runtime.GOMAXPROCS(0), machineMemory())
 	fonts, err := scene.Fonts(s.Cache)
 	if err != nil {
@@ -94,6 +100,10 @@ func (s *Studio) open(ctx context.Context, src Source, b *scene.Bundle) (*stage.
 	})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it is the user's error already
+	}
+	if err := checkInputs(b, st.Meta(), targets...); err != nil {
+		_ = st.Close()
+		return nil, err
 	}
 	return st, nil
 }

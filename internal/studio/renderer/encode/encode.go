@@ -72,7 +72,8 @@ type Options struct {
 	// of its own below it. It is made when it is missing.
 	Work string
 	// Out is the film's path. What is there is replaced at the very end, when
-	// the new film is verified. Poster is the path of its JPEG; empty: none.
+	// the new film is verified. Poster is the path of its JPEG, another than Out;
+	// empty: none.
 	Out, Poster string
 
 	// Parallel is how many encoders run at a time; 0: one for each processor.

@@ -49,8 +49,11 @@ func onDisk(err error, path, doing string) error {
 
 // writable makes sure, before anything is drawn, that the results can be put
 // where they are to go.
-func writable(paths ...string) error {
-	for _, path := range paths {
+func writable(film, poster string) error {
+	if poster != "" && filepath.Clean(film) == filepath.Clean(poster) {
+		return fault.New(fault.InvalidValue, "Give each a name of its own.", "the film and its poster would both be %s", film)
+	}
+	for _, path := range []string{film, poster} {
 		if path == "" {
 			continue
 		}
@@ -62,8 +65,8 @@ func writable(paths ...string) error {
 }
 
 func probe(path string) error {
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		return unix.EISDIR
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		return errors.New("what is there is no file that could be replaced")
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".proofreel-*")
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
 	"github.com/proofreel/proofreel/internal/fault"
@@ -314,6 +315,13 @@ func TestOptions(t *testing.T) {
 		{"no key", func(o *Options) { o.Key = "" }, fault.Internal},
 		{"no folder for the film", func(o *Options) { o.Out = filepath.Join(o.Work, "none", "x.mp4") }, fault.OutUnwritable},
 		{"a folder in its place", func(o *Options) { o.Out = filepath.Dir(o.Out) }, fault.OutUnwritable},
+		{"a pipe in its place", func(o *Options) {
+			o.Out = filepath.Join(filepath.Dir(o.Out), "pipe")
+			if err := unix.Mkfifo(o.Out, 0o600); err != nil {
+				panic(err)
+			}
+		}, fault.OutUnwritable},
+		{"the poster in its place", func(o *Options) { o.Poster = filepath.Dir(o.Out) + "/./" + filepath.Base(o.Out) }, fault.InvalidValue},
 		{"no folder for the poster", func(o *Options) { o.Poster = filepath.Join(o.Work, "none", "x.jpg") }, fault.OutUnwritable},
 		{"a file in the work folder's place", func(o *Options) { o.Work = o.FFmpeg }, fault.StateUnwritable},
 	}
