@@ -76,6 +76,10 @@ const clock = (() => {
       frames.delete(id);
       if (running) running.delete(id);
     });
+    // Libraries that think they run in Node ask for these: once a frame is often
+    // enough, and can't go on for ever.
+    fix(G, 'setImmediate', (call, ...args) => G.requestAnimationFrame(() => call(...args)));
+    fix(G, 'clearImmediate', G.cancelAnimationFrame);
     fix(G, 'requestIdleCallback', (call) => add(() => call({ didTimeout: false, timeRemaining: () => 50 }), 0, [], false));
     fix(G, 'cancelIdleCallback', clear);
     clock.advance = (to) => {

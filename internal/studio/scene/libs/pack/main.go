@@ -168,17 +168,22 @@ func (p *packer) licence(name string) (version, license string, err error) {
 // packages, which are there by themselves.
 func bundled(spec string) func(p *packer, s source) error {
 	return func(p *packer, _ source) error {
-		return p.bundle(spec, spec+".js", fmt.Sprintf("export * from %q;\n%s", spec, defaultExport(spec)))
+		return p.bundle(spec, spec+".js", exports(spec))
 	}
 }
 
-// defaultExport says which packages have a default that scenes use.
-func defaultExport(spec string) string {
+// exports is what scenes import of a package: all by name, and the default of
+// those that have one that scenes use. The names of a package that is no ES
+// module must be written out, for none can be read off it.
+func exports(spec string) string {
 	switch spec {
 	case "roughjs", "bezier-easing":
-		return fmt.Sprintf("export { default } from %q;\n", spec)
+		return fmt.Sprintf("export * from %[1]q;\nexport { default } from %[1]q;\n", spec)
+	case "flubber":
+		const names = "interpolate, separate, combine, interpolateAll, splitPathString, toPathString, fromCircle, toCircle, fromRect, toRect"
+		return fmt.Sprintf("export { %s } from %q;\n", names, spec)
 	}
-	return ""
+	return fmt.Sprintf("export * from %q;\n", spec)
 }
 
 func (p *packer) bundle(spec, file, entry string, external ...string) error {
