@@ -23,7 +23,7 @@ func forbidden() map[string][]string {
 	}
 	upper := above(surfaces, products)
 	boxes := []string{
-		"internal/studio/agent", "internal/studio/executor", "internal/studio/exit", "internal/studio/renderer",
+		"internal/studio/agent", "internal/studio/author", "internal/studio/executor", "internal/studio/exit", "internal/studio/job", "internal/studio/renderer",
 		"internal/studio/sandbox", "internal/studio/scene", "internal/studio/screen", "internal/studio/workflow",
 	}
 	return map[string][]string{

@@ -307,3 +307,21 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// FuzzConversation holds the protocol to any body: an answer or an error of
+// the API's form, and no panic.
+func FuzzConversation(f *testing.F) {
+	for _, s := range []string{
+		`{"messages":[{"role":"user","content":"x"}]}`, `{"stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"BEGIN BRIEF a\nb\nEND BRIEF a"}]}]}`,
+		`{"system":[{"type":"text","text":"x"}],"messages":[{"role":"assistant","content":[{"type":"tool_use","name":"edit"}]},{"role":"user","content":[{"type":"tool_result","is_error":true}]}]}`,
+		`{"messages":[{"role":"user","content":"export const meta = { width: 16, height: 16, fps: 30, duration: 1\nBEGIN BRIEF a\nb c d\nEND BRIEF a"}]}`, `[]`, `{"messages":{}}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		code, text := post(t, "/v1/messages", body)
+		if code == http.StatusOK && !strings.Contains(text, `"type":"message"`) || code != http.StatusOK && !strings.HasPrefix(text, `{"type":"error"`) {
+			t.Fatalf("%d %s", code, text)
+		}
+	})
+}
