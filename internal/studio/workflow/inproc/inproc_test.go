@@ -15,7 +15,7 @@ import (
 // ones, also many at once.
 func TestHTTP(t *testing.T) {
 	l := inproc.Listen()
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // a test's
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		all, _ := io.ReadAll(r.Body)
 		_, _ = w.Write(all)
 	})}
