@@ -16,7 +16,7 @@ func renderFilm(b *lines, p palette, d renderer.RenderResult) {
 		took += fmt.Sprintf("; %d of %s were there from before", d.Reused, count(d.Stretches, "part"))
 	}
 	if d.Restarts > 0 {
-		took += "; the browser died and was started again " + count(d.Restarts, "time")
+		took += "; the browser or ffmpeg died and was started again " + count(d.Restarts, "time")
 	}
 	b.field(p, "took", took)
 	renderNotes(b, p, d.Notes)

@@ -60,11 +60,21 @@ const slowFrame = 100 * time.Millisecond
 // tells what is wrong with it. What the scene does wrong is in the result; the
 // error is that of a check that could not be made.
 func (s *Studio) Check(ctx context.Context, o CheckOptions) (CheckResult, error) {
-	res := CheckResult{Scene: o.Scene, Checked: []int{}, Errors: []Finding{}, Warnings: []Finding{}, Slowest: scene.NoFrame}
 	if o.Frames == 0 {
 		o.Frames = 12
 	}
 	o.Workers = 2 // the second draws what the first has drawn, in another order
+	var res CheckResult
+	_, err := s.lasting(ctx, func() (err error) {
+		res, err = s.check(ctx, o)
+		return err
+	})
+	return res, err
+}
+
+// check checks with one browser.
+func (s *Studio) check(ctx context.Context, o CheckOptions) (CheckResult, error) {
+	res := CheckResult{Scene: o.Scene, Checked: []int{}, Errors: []Finding{}, Warnings: []Finding{}, Slowest: scene.NoFrame}
 	b, err := scene.Load(o.Scene)
 	if err != nil {
 		return res.failed(err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,30 +94,50 @@ export function draw(ctx, t, frame, env) {
   }
 }`
 
-// A browser that is killed at any time is started again, and the film is the
-// same, byte for byte, as one that nobody disturbed.
-func TestBrowserIsKilled(t *testing.T) {
+// A browser, one of its processes, or an encoder that is killed at any time is
+// started again, and the film is the same, byte for byte, as one that nobody
+// disturbed.
+func TestHelperIsKilled(t *testing.T) {
 	path := writeScene(t, moving)
 	whole := filepath.Join(t.TempDir(), "whole.mp4")
 	if _, err := newStudio(t).Render(t.Context(), RenderOptions{Source: Source{Scene: path}, Out: whole}); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []int{1, 70} {
-		t.Run(fmt.Sprintf("after frame %d", at), func(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		kind func(args string) bool
+		at   int  // frames that are done
+		goes bool // it goes on without being started again
+	}{
+		{"browser, early", isBrowser, 1, false},
+		{"browser, late", isBrowser, 70, false},
+		{"the page's process", isPage, 60, false},
+		{"other processes of the browser", isBrowsersOther, 60, true},
+		{"encoder", isEncoder, 60, false},
+		{"what checks the film", isVerifier, 120, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "film.mp4")
+			var killing sync.WaitGroup
 			killed := false
 			res, err := newStudio(t).Render(t.Context(), RenderOptions{
 				Source: Source{Scene: path}, Out: out,
-				Progress: func(done, _ int) {
-					if done >= at && !killed {
-						killed = killBrowsers(t) > 0
+				Progress: func(done, total int) {
+					switch {
+					case done < c.at || killed:
+					case done == total: // what comes now is not there yet
+						killed = true
+						killing.Go(func() { awaitKill(t, c.kind) })
+					default:
+						killed = kill(t, c.kind) > 0
 					}
 				},
 			})
+			killing.Wait()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !killed || res.Restarts < 1 {
+			if !killed || res.Restarts < 1 && !c.goes {
 				t.Errorf("killed %v, %d restarts", killed, res.Restarts)
 			}
 			if fileSum(t, out) != fileSum(t, whole) {
@@ -126,33 +147,104 @@ func TestBrowserIsKilled(t *testing.T) {
 	}
 }
 
-// killBrowsers kills the browsers of this process and tells how many there were.
-func killBrowsers(t *testing.T) (n int) {
+func isBrowser(args string) bool {
+	return strings.Contains(args, "--remote-debugging-pipe") && !strings.Contains(args, "--type=")
+}
+
+func isPage(args string) bool { return strings.Contains(args, "--type=renderer") }
+
+func isBrowsersOther(args string) bool {
+	return strings.Contains(args, "--type=") && !isPage(args)
+}
+
+func isEncoder(args string) bool { return strings.Contains(args, "rawvideo") }
+
+func isVerifier(args string) bool { return strings.Contains(args, "-err_detect") }
+
+// kill kills the programs of this process that are of a kind, and tells how
+// many there were.
+func kill(t *testing.T, kind func(args string) bool) (n int) {
 	t.Helper()
 	self, err := proc.Self()
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return 0
 	}
 	for _, id := range proc.Descendants(self) {
 		raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", id.PID))
-		if strings.Contains(string(raw), "--remote-debugging-pipe") && !strings.Contains(string(raw), "--type=") {
-			_ = id.Signal(unix.SIGKILL)
+		if kind(string(raw)) && id.Signal(unix.SIGKILL) == nil {
 			n++
 		}
 	}
 	return n
 }
 
-// A browser that dies again and again is an error that says so.
-func TestBrowserIsKilledAgainAndAgain(t *testing.T) {
-	s := newStudio(t)
-	out := t.TempDir()
-	_, err := s.Render(t.Context(), RenderOptions{
-		Source: Source{Scene: writeScene(t, moving)}, Out: filepath.Join(out, "film.mp4"),
-		Progress: func(int, int) { killBrowsers(t) },
-	})
-	wantFault(t, err, fault.BrowserFailed, "died 3 times")
-	emptyFolder(t, out)
+// awaitKill kills what will come.
+func awaitKill(t *testing.T, kind func(args string) bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if kill(t, kind) > 0 {
+			return
+		}
+	}
+	t.Error("there was nothing to kill")
+}
+
+// What dies again and again is an error that says what it was.
+func TestHelperIsKilledAgainAndAgain(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		kind func(args string) bool
+		code fault.Code
+		word string
+	}{
+		{"browser", isBrowser, fault.BrowserFailed, "browser died 3 times"},
+		{"encoder", isEncoder, fault.EncodeFailed, "ffmpeg died 3 times"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStudio(t)
+			out := t.TempDir()
+			_, err := s.Render(t.Context(), RenderOptions{
+				Source: Source{Scene: writeScene(t, moving)}, Out: filepath.Join(out, "film.mp4"),
+				Progress: func(int, int) { kill(t, c.kind) },
+			})
+			wantFault(t, err, c.code, c.word)
+			emptyFolder(t, out)
+		})
+	}
+}
+
+// Stills and checks go on too when their browser is killed.
+func TestBrowserOfStillsIsKilled(t *testing.T) {
+	path := writeScene(t, moving)
+	for name, do := range map[string]func(s *Studio) error{
+		"still": func(s *Studio) error {
+			_, err := s.Stills(t.Context(), StillOptions{Source: Source{Scene: path}, At: []float64{0, 1, 2, 3}, Out: t.TempDir()})
+			return err
+		},
+		"sheet": func(s *Studio) error {
+			_, err := s.Sheet(t.Context(), SheetOptions{Source: Source{Scene: path}, Out: filepath.Join(t.TempDir(), "s.png")})
+			return err
+		},
+		"check": func(s *Studio) error {
+			res, err := s.Check(t.Context(), CheckOptions{Source: Source{Scene: path}})
+			if err == nil && !res.OK {
+				err = fmt.Errorf("the check found %v", res.Errors)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStudio(t)
+			var killing sync.WaitGroup
+			killing.Go(func() { awaitKill(t, isPage) })
+			err := do(s)
+			killing.Wait()
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // What an interrupt leaves must be used by the next call, and the bytes must be

@@ -54,18 +54,14 @@ type RenderResult struct {
 	Repeats     int               `json:"repeats"`   // frames that equal the one before
 	Workers     int               `json:"workers"`
 	Took        float64           `json:"took"`     // seconds
-	Restarts    int               `json:"restarts"` // times that the browser died and was started again
+	Restarts    int               `json:"restarts"` // times that the browser or an ffmpeg died and was started again
 	Notes       []scene.Note      `json:"notes"`
 	Verdict     recording.Verdict `json:"verdict"` // complete: every frame was decoded again
 }
 
-// maxRestarts is how often a browser that died is started again. What kills it
-// three times is in the scene.
-const maxRestarts = 2
-
 // Render makes a film. An interrupted one goes on with the same call: finished
-// stretches are kept until the film is there. A browser that dies is started
-// again, and only the frames in the making are drawn anew.
+// stretches are kept until the film is there. A browser or an ffmpeg that dies
+// is started again, and only the frames in the making are drawn anew.
 func (s *Studio) Render(ctx context.Context, o RenderOptions) (RenderResult, error) {
 	began := time.Now()
 	if err := checkNames(filmTarget(o.Out), posterTarget(o.Poster)); err != nil {
@@ -80,17 +76,16 @@ func (s *Studio) Render(ctx context.Context, o RenderOptions) (RenderResult, err
 	if o.Out == "" {
 		o.Out = baseName(b) + ".mp4"
 	}
-	for restarts := 0; ; restarts++ {
-		res, err := s.film(ctx, b, o)
-		if err == nil {
-			res.Restarts, res.Took = restarts, time.Since(began).Seconds()
-			return res, nil
-		}
-		if restarts == maxRestarts || ctx.Err() != nil || !died(err) {
-			return RenderResult{}, s.renderFault(ctx, o, err)
-		}
-		s.Log.Warn("the browser died and is started again", "err", err)
+	var res RenderResult
+	restarts, err := s.lasting(ctx, func() (err error) {
+		res, err = s.film(ctx, b, o)
+		return err
+	})
+	if err != nil {
+		return RenderResult{}, s.renderFault(ctx, o, err)
 	}
+	res.Restarts, res.Took = restarts, time.Since(began).Seconds()
+	return res, nil
 }
 
 // film makes the film with one browser.
@@ -160,7 +155,7 @@ func (s *Studio) renderFault(ctx context.Context, o RenderOptions, err error) er
 		e.Err = ctx.Err()
 		return e
 	case died(err):
-		return fault.Wrap(err, fault.BrowserFailed, again, "the browser died %d times while it drew %s", maxRestarts+1, o.Scene)
+		return diedFault(err, again, o.Scene)
 	case errors.As(err, &own):
 		return err
 	default:

@@ -59,6 +59,16 @@ func (s *Studio) Sheet(ctx context.Context, o SheetOptions) (SheetResult, error)
 		o.Out = baseName(b) + "-sheet.png"
 	}
 	o.Workers = 1
+	var res SheetResult
+	_, err = s.lasting(ctx, func() (err error) {
+		res, err = s.sheet(ctx, b, o)
+		return err
+	})
+	return res, err
+}
+
+// sheet draws it with one browser.
+func (s *Studio) sheet(ctx context.Context, b *scene.Bundle, o SheetOptions) (SheetResult, error) {
 	st, err := s.open(ctx, o.Source, b, pictureTarget(o.Out))
 	if err != nil {
 		return SheetResult{}, err

@@ -51,6 +51,16 @@ func (s *Studio) Stills(ctx context.Context, o StillOptions) (StillResult, error
 		return StillResult{}, err //nolint:wrapcheck // it is the user's error already
 	}
 	o.Workers = 1 // starting another takes longer than drawing
+	var res StillResult
+	_, err = s.lasting(ctx, func() (err error) {
+		res, err = s.stills(ctx, b, o)
+		return err
+	})
+	return res, err
+}
+
+// stills draws them with one browser.
+func (s *Studio) stills(ctx context.Context, b *scene.Bundle, o StillOptions) (StillResult, error) {
 	st, err := s.open(ctx, o.Source, b)
 	if err != nil {
 		return StillResult{}, err

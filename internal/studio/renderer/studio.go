@@ -126,13 +126,6 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 	return context.WithTimeout(ctx, d)
 }
 
-// died tells whether the browser ended by itself or was killed by somebody
-// else: what was drawn until then is right, and another may go on.
-func died(err error) bool {
-	var e *chromium.DiedError
-	return errors.As(err, &e)
-}
-
 // baseName is what a scene's results are called: its file's name, or that of
 // its folder where all files have the same.
 func baseName(b *scene.Bundle) string {

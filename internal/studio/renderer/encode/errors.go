@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -32,6 +34,17 @@ func (e *EncoderError) fault() *fault.Error {
 	}
 	return fault.New(fault.EncodeFailed, "Render again: finished parts are kept and used.",
 		"The encoder of frames %d to %d failed: %v%s", e.Stretch.From, e.Stretch.To-1, e.Err, said)
+}
+
+// Killed tells whether err says that a program ended by a signal: it was killed
+// by somebody else, or crashed, and may well succeed when it is started again.
+func Killed(err error) bool {
+	var e *exec.ExitError
+	if !errors.As(err, &e) {
+		return false
+	}
+	status, ok := e.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled()
 }
 
 // onDisk explains an error of writing or reading below a directory.

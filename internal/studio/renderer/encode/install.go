@@ -83,10 +83,12 @@ func (f *film) join(ctx context.Context, path string) error {
 	err = dec.Whole(ctx, path, f.o.Parallel, verify.Want{
 		Width: f.o.Width, Height: f.o.Height, FPS: f.o.FPS, CFR: true, Samples: f.o.Frames, Ticks: int64(f.o.Frames),
 	})
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return fmt.Errorf("verify the film: %w", context.Cause(ctx))
-	}
-	if err != nil {
+	case Killed(err): // that says nothing of the film
+		return fault.Wrap(err, fault.EncodeFailed, "Render again: finished parts are kept and used.", "the ffmpeg that checked the film was killed")
+	case err != nil:
 		return f.distrust(err)
 	}
 	return nil
