@@ -97,15 +97,18 @@ function title(ctx, s, out, env, p, b, c, m, u) {
     const l = fit(ctx, env, 'body', FILM.lead, right, 400 * u, 7, 1.15);
     rise(ctx, env, l, x, tall(env) ? H * 0.7 + 56 * u : H - m - l.height - 20 * u, s, 0.85, out, c.onAccent);
   }
-  // A square turns into the mark of the film.
+  const half = 44 * u;
+  mark(ctx, env, s, tall(env) ? W - m - half : x + half, tall(env) ? H * 0.95 - half : 168 * u + half, half, c.onAccent);
+}
+
+// The mark of the film: a square that keeps turning.
+function mark(ctx, env, s, x, y, half, color) {
   const k = env.progress(s, 0.6, 0.9, enterEase(env));
-  const side = 88 * u;
-  const sy = tall(env) ? H * 0.95 - side : 168 * u;
   ctx.save();
-  ctx.translate(tall(env) ? W - m - side / 2 : x + side / 2, sy + side / 2);
+  ctx.translate(x, y);
   ctx.rotate((Math.PI / 2) * env.progress(s, 0.6, 1.4, 'inOutQuart') + 0.25 * s);
-  ctx.fillStyle = c.onAccent;
-  ctx.fillRect((-side / 2) * k, (-side / 2) * k, side * k, side * k);
+  ctx.fillStyle = color;
+  ctx.fillRect(-half * k, -half * k, 2 * half * k, 2 * half * k);
   ctx.restore();
 }
 
@@ -226,5 +229,6 @@ function close(ctx, s, out, env, p, b, c, m, u) {
   rise(ctx, env, f, m - f.size * 0.045, top, s, 0.25, 1, c.onAccent);
   if (l) rise(ctx, env, l, m, bottom - l.height, s, 0.5, 1, c.onAccent);
   ctx.fillStyle = c.onAccent;
+  mark(ctx, env, s, W - m - 44 * u, 236 * u, 44 * u, c.onAccent);
   ctx.fillRect(m, 120 * u, (W - 2 * m) * env.progress(s, 0.2, 0.9, env.style.motion.move.ease), env.style.space.stroke * u);
 }
