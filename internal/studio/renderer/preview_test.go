@@ -12,8 +12,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // previewed runs a preview and gives its address; the preview ends with the test.
@@ -165,6 +167,48 @@ func TestPreview(t *testing.T) {
 	}
 	if answer, _ = frame(5, first.Version); answer.StatusCode != http.StatusConflict {
 		t.Errorf("a frame of a version that is gone: %s", answer.Status)
+	}
+	// A film that is rendered beside the scene is no reason to load it again, nor
+	// is another file; an import and an asset are.
+	for _, name := range []string{"scene.mp4", "notes.txt", "other.js"} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), []byte("export {};"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(3 * lookEvery)
+	if answer, raw = frame(5, good.Version); answer.StatusCode != http.StatusOK {
+		t.Errorf("after a film was written: %s %s", answer.Status, raw)
+	}
+	asset := filepath.Join(filepath.Dir(path), "rows.csv")
+	part := filepath.Join(filepath.Dir(path), "part.js")
+	if err := errors.Join(os.WriteFile(asset, []byte("1"), 0o600), os.WriteFile(part, []byte("export const red = '#f00';"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * lookEvery)
+	good = save("import { red } from './part.js';\n" + small("duration: 2, assets: { rows: 'rows.csv' }") + "export function draw(ctx) { ctx.fillStyle = red; ctx.fillRect(0, 0, 320, 180); }")
+	for _, file := range []string{part, asset} {
+		if err := os.WriteFile(file, []byte("export const red = '#00f';"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n := next(); n.Version != good.Version+1 || n.Error != "" {
+			t.Errorf("%s was written: %+v", file, n)
+		} else {
+			good = n
+		}
+	}
+	// A scene that lacks an import is loaded when that comes.
+	if err := os.Remove(part); err != nil {
+		t.Fatal(err)
+	}
+	if n := next(); !strings.Contains(n.Error, "part") {
+		t.Errorf("without an import: %+v", n)
+	}
+	if err := os.WriteFile(part, []byte("export const red = '#f00';"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good = next()
+	if good.Error != "" {
+		t.Errorf("with the import again: %+v", good)
 	}
 	if pictures, words := stream(t, fmt.Sprintf("%splay?from=50&version=%d", url, good.Version)); pictures != 10 || words != "" {
 		t.Errorf("playing gives %d pictures, then %q", pictures, words)

@@ -11,8 +11,6 @@ import (
 	"image/jpeg"
 	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,10 +24,8 @@ import (
 )
 
 const (
-	lookEvery     = 300 * time.Millisecond // at the scene's files
-	draftWidth    = 960                    // pixels: what is played at draft size
+	draftWidth    = 960 // pixels: what is played at draft size
 	draftQuality  = 80
-	maxWatched    = 5000 // files of a scene's folder that are looked at
 	streamPatient = 30 * time.Second
 )
 
@@ -85,54 +81,10 @@ func (v *viewer) reloads() int {
 	return max(n.Version-1, 0)
 }
 
-// watch loads the scene, and again each time that a file in its folder has
-// changed. Looking costs less than a millisecond and works on every file system.
-func (v *viewer) watch(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	last := ""
-	for {
-		if now := fingerprint(v.src.Scene); now != last {
-			last = now
-			v.load(ctx)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// fingerprint tells the state of a scene's folder: names, sizes and times.
-func fingerprint(path string) string {
-	dir := path
-	if st, err := os.Stat(path); err != nil || !st.IsDir() {
-		dir = filepath.Dir(path)
-	}
-	var b strings.Builder
-	n := 0
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil //nolint:nilerr // a file that is gone is a change too
-		}
-		if d.IsDir() && path != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
-			return fs.SkipDir
-		}
-		if n++; n > maxWatched {
-			return fs.SkipAll
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			fmt.Fprintf(&b, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
-		}
-		return nil
-	})
-	return b.String()
-}
-
-// load opens the scene anew. A scene that can't be opened leaves its error; the
-// page keeps the last good frame.
-func (v *viewer) load(ctx context.Context) {
+// load opens the scene anew and gives the files that it is made of; nil when it
+// can't be opened. Such a scene leaves its error; the page keeps the last good
+// frame.
+func (v *viewer) load(ctx context.Context) []string {
 	v.tell(func(n *news) { n.Loading = true })
 	v.drawing.Lock()
 	defer v.drawing.Unlock()
@@ -143,7 +95,7 @@ func (v *viewer) load(ctx context.Context) {
 	}
 	if ctx.Err() != nil {
 		closeStage(st)
-		return
+		return nil
 	}
 	closeStage(v.st)
 	v.st = st
@@ -158,6 +110,10 @@ func (v *viewer) load(ctx context.Context) {
 		n.Name, n.Kind, n.Width, n.Height, n.FPS, n.Frames = baseName(b), m.Kind, m.Width, m.Height, m.FPS, m.Frames()
 		n.Seconds = float64(m.Frames()) / float64(m.FPS)
 	})
+	if err != nil {
+		return nil
+	}
+	return b.Inputs(st.Meta())
 }
 
 func closeStage(st *stage.Stage) {
