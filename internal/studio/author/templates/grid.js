@@ -210,6 +210,7 @@ function bars(ctx, s, out, env, b, c, m, u) {
     ctx.rect(0, 0, W, b.y);
     ctx.clip();
     face(ctx, env, 'display', size);
+    ctx.globalAlpha = env.progress(s, start, 0.2);
     ctx.fillStyle = c.text;
     ctx.fillText(figureText(fig, k), x - size * 0.04, y - 26 * u + size * 1.4 * (1 - out));
     ctx.restore();
