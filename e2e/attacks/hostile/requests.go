@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,6 +26,8 @@ type request struct {
 	Raw   []byte
 	Fill  int
 	Times int // at once; 0: once
+	// Seconds, unless 0, is for how long it is sent as fast as can be.
+	Seconds int
 	// Read is how many bytes of the answer are read before the connection is
 	// closed; 0: all.
 	Read int
@@ -61,6 +64,10 @@ func requests(path string) error {
 		raw := r.bytes(order.Token)
 		if r.Slow {
 			slow.Go(func() { tell(r.ID, r.send(raw[:len(raw)/2])) })
+			continue
+		}
+		if r.Seconds > 0 {
+			tell(r.ID, r.flood(raw))
 			continue
 		}
 		if r.Times > 1 {
@@ -176,6 +183,24 @@ func (r request) crowd(raw []byte) string {
 	}
 	slices.Sort(keys)
 	return strings.Join(keys, ", ")
+}
+
+// flood sends the same for a while and gives how many answers came.
+func (r request) flood(raw []byte) string {
+	var all sync.WaitGroup
+	var answers atomic.Int64
+	end := time.Now().Add(time.Duration(r.Seconds) * time.Second)
+	for range 16 {
+		all.Go(func() {
+			for time.Now().Before(end) {
+				if got := r.send(raw); got[0] >= '1' && got[0] <= '5' {
+					answers.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return strconv.FormatInt(answers.Load(), 10)
 }
 
 func backwards(s string) string {

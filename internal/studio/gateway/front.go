@@ -35,6 +35,9 @@ func (j *Job) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// The body was not read, and won't be: the connection ends here.
 		w.Header().Set("Connection", "close")
 		_ = rc.SetReadDeadline(time.Now().Add(time.Second))
+		if d.Status == http.StatusTooManyRequests {
+			j.hold(r.Context())
+		}
 		j.deny(w, d)
 		return
 	}
@@ -71,6 +74,16 @@ func (j *Job) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.messages()
 }
 
+// hold lets whoever asks too often wait for the refusal, too: with so many
+// connections at most, it asks that much more slowly.
+func (j *Job) hold(ctx context.Context) {
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	case <-j.ctx.Done():
+	}
+}
+
 // begin counts a request in, unless the job has ended.
 func (j *Job) begin() bool {
 	j.mu.Lock()
@@ -82,8 +95,12 @@ func (j *Job) begin() bool {
 }
 
 // admit judges a request by all but its body. Nothing that is not known to be
-// harmless passes: the order is route, framing, token, load.
+// harmless passes: the order is load, route, framing, token, size. Load comes
+// first: a refusal is work, too.
 func (j *Job) admit(r *http.Request) (route string, d *denial) {
+	if !j.take(1) {
+		return "", tooMany()
+	}
 	route = strings.TrimSuffix(r.RequestURI, queryBeta) // as it was sent: no cleaning, no decoding
 	switch {
 	case route != pathMessages && route != pathCount:
@@ -100,13 +117,20 @@ func (j *Job) admit(r *http.Request) (route string, d *denial) {
 	if r.ContentLength > j.caps.Body {
 		return "", status(http.StatusRequestEntityTooLarge, "body_size", "a body of %d bytes; at most %d", r.ContentLength, j.caps.Body)
 	}
-	j.mu.Lock()
-	ok := j.limiter.take(1+float64(r.ContentLength)/(1<<20), j.g.c.Now())
-	j.mu.Unlock()
-	if !ok {
-		return "", status(http.StatusTooManyRequests, "rate", "too many requests; wait a moment")
+	if !j.take(float64(r.ContentLength) / (1 << 20)) {
+		return "", tooMany()
 	}
 	return route, nil
+}
+
+func (j *Job) take(cost float64) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.limiter.take(cost, j.g.c.Now())
+}
+
+func tooMany() *denial {
+	return status(http.StatusTooManyRequests, "rate", "too many requests; wait a moment")
 }
 
 // framing refuses what makes a request's extent or meaning a matter of taste.

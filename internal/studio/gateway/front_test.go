@@ -416,3 +416,25 @@ func TestRate(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// What is refused at once is work outside of the box's limits, and a line in
+// the operator's log: neither may go on as fast as an agent can ask.
+func TestDenialsArePaced(t *testing.T) {
+	for name, text := range map[string]string{"another path": "GET /x HTTP/1.1\r\nHost: x\r\n\r\n", "no HTTP": "hello\r\n\r\n"} {
+		d := open(t, options{config: func(c *Config) { c.Caps.Rate, c.Caps.Burst = 200, 20 }})
+		began := time.Now()
+		for range 120 {
+			d.raw(1, text)
+		}
+		if took := time.Since(began); took < 400*time.Millisecond {
+			t.Errorf("%s: 120 connections in %v, where 20 and 200 a second are allowed", name, took)
+		}
+	}
+	d := open(t, options{})
+	for range 150 {
+		d.raw(1, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+	}
+	if lines, n := strings.Count(d.log.String(), `"msg":"denied"`), d.job.Summary().Denied["path"]; lines != 100 || n != 150 {
+		t.Errorf("%d lines of %d denials", lines, n)
+	}
+}

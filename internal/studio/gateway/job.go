@@ -72,7 +72,7 @@ func (j *Job) serve(l net.Listener) {
 	j.served = make(chan struct{})
 	go func() {
 		defer close(j.served)
-		if err := j.server.Serve(limitConns(l, j.caps.Conns)); !errors.Is(err, http.ErrServerClosed) {
+		if err := j.server.Serve(limitConns(l, j.caps)); !errors.Is(err, http.ErrServerClosed) {
 			j.alarm("door", err.Error(), false)
 		}
 	}()
@@ -148,16 +148,20 @@ func (j *Job) alarm(kind, detail string, stop bool) {
 	}
 }
 
-func (j *Job) note(to map[string]int, what string) {
+// note counts something and says how often it was.
+func (j *Job) note(to map[string]int, what string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	to[what]++
+	return to[what]
 }
 
 // deny answers with a denial and counts it.
 func (j *Job) deny(w http.ResponseWriter, d *denial) {
-	j.note(j.denied, d.Rule)
-	j.log.Info("denied", "rule", d.Rule, "place", d.Place)
+	const enough = 100 // of a rule: an agent must not fill the operator's disk; the summary has the number
+	if n := j.note(j.denied, d.Rule); n <= enough {
+		j.log.Info("denied", "rule", d.Rule, "place", d.Place, "last", n == enough)
+	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(j.g.c.Timeouts.Write))
 	d.write(w)
 }
@@ -179,14 +183,28 @@ func (l *limiter) take(cost float64, now time.Time) bool {
 	return true
 }
 
-// limitConns lets so many connections be open at once; others wait unaccepted.
-func limitConns(l net.Listener, n int) net.Listener {
-	return &limited{Listener: l, slots: make(chan struct{}, n), done: make(chan struct{})}
+// take1 takes one out of the bucket and says how long to wait for it.
+func (l *limiter) take1(now time.Time) time.Duration {
+	if l.take(1, now) {
+		return 0
+	}
+	missing := 1 - l.left
+	l.left--
+	return min(time.Second, time.Duration(missing/l.rate*float64(time.Second)))
+}
+
+// limitConns lets so many connections be open at once, and new ones come no
+// faster than requests may: others wait unaccepted. What an agent sends is read
+// outside of its box, so its box's limit does not bound the work.
+func limitConns(l net.Listener, c Caps) net.Listener {
+	pace := limiter{rate: c.Rate, burst: c.Burst, left: c.Burst, last: time.Now()}
+	return &limited{Listener: l, slots: make(chan struct{}, c.Conns), pace: pace, done: make(chan struct{})}
 }
 
 type limited struct {
 	net.Listener
 	slots chan struct{}
+	pace  limiter // of the one goroutine that accepts
 	done  chan struct{}
 	once  sync.Once
 }
@@ -201,6 +219,12 @@ func (l *limited) Accept() (net.Conn, error) {
 	if err != nil {
 		<-l.slots
 		return nil, err //nolint:wrapcheck // the server knows net's errors
+	}
+	if wait := l.pace.take1(time.Now()); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-l.done: // the server closes it
+		}
 	}
 	return &limitedConn{Conn: c, free: func() { <-l.slots }}, nil
 }
