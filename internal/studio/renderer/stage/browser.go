@@ -24,7 +24,7 @@ import (
 // answered here, all others are refused.
 const origin = "https://scene.invalid"
 
-//go:embed worker.js ring.js console.js
+//go:embed worker.js ring.js console.js settle.js
 var scripts embed.FS
 
 // launch starts the browser with an empty page of our origin.

@@ -59,9 +59,9 @@ async function load({ install, module: address }) {
     phase = "import"
     const wrong = shim.install({ ...install, kind: "dom" })
     module = await import(address)
-    return { report: shim.describe(module), wrong, notes: notes() }
+    return { __proto__: null, report: shim.describe(module), wrong, notes: notes() }
   } catch (e) {
-    return { error: explain(e), notes: notes() }
+    return { __proto__: null, error: explain(e), notes: notes() }
   }
 }
 
@@ -114,9 +114,9 @@ async function prepare(o) {
     phase = "draw"
     const slow = fast ? probe() : "this browser can't paint elements onto a canvas"
     if (slow) useScreenshots()
-    return { layout, sequential: shim.sequential(), slow, notes: notes() }
+    return { __proto__: null, layout, sequential: shim.sequential(), slow, notes: notes() }
   } catch (e) {
-    return { error: explain(e), notes: notes() }
+    return { __proto__: null, error: explain(e), notes: notes() }
   }
 }
 
@@ -275,7 +275,7 @@ async function run({ run, first, from, to, sequential }) {
   } catch (e) {
     failure ??= explain(e)
   }
-  return { error: failure, next: frame, notes: notes() }
+  return { __proto__: null, error: failure, next: frame, notes: notes() }
 }
 
 // still draws one frame and gives its pixels as base64, or, when the host takes
@@ -285,12 +285,12 @@ async function still({ first, frame, sequential }) {
   try {
     const begun = now()
     for (; at <= frame; at++) await turn(at, sequential)
-    if (shots) return { cost: round((now() - begun) * 1000), next: at, notes: notes() }
+    if (shots) return { __proto__: null, cost: round((now() - begun) * 1000), next: at, notes: notes() }
     const image = await record()
     const { pixels, cost } = await painter("give", { image, cost: now() - begun }, image ? [image] : [])
-    return { pixels, cost, next: at, notes: notes() }
+    return { __proto__: null, pixels, cost, next: at, notes: notes() }
   } catch (e) {
-    return { error: explain(e), next: at, notes: notes() }
+    return { __proto__: null, error: explain(e), next: at, notes: notes() }
   }
 }
 

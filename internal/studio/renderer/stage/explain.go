@@ -37,6 +37,7 @@ func (s *Stage) takeNotes(all []said) {
 
 // threw makes a fault of what the scene threw.
 func (s *Stage) threw(t thrown) error {
+	s.tell(failed{t.Code, t.Message})
 	place, _ := s.cfg.Bundle.Position(t.Stack)
 	f := &scene.Failure{Code: fault.Code(t.Code), Text: t.Message, Frame: t.Frame, Place: place}
 	if fault.Lookup(f.Code).Code != f.Code || f.Code == fault.Internal {

@@ -68,6 +68,62 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// What a scene does to its canvas, in promises and to all objects, ends with
+// the frame and the line, where without a check it would be a wrong picture.
+func TestSilentMistakes(t *testing.T) {
+	const head = "export const meta = { width: 64, height: 64, fps: 30, duration: 2 }\n"
+	webgl := strings.Replace(head, "fps", "kind: 'webgl', fps", 1)
+	at3 := func(code string) string {
+		return "export function draw(ctx, t, frame) {\n  if (frame === 3)\n    " + code + "\n}"
+	}
+	tests := []struct {
+		name, src   string
+		code        fault.Code
+		frame, line int
+		text        string
+	}{
+		{"smaller", head + at3("ctx.canvas.width = 32"), fault.SceneUnsupported, 3, 4, "64 x 64"},
+		{"larger", head + at3("ctx.canvas.height = 128"), fault.SceneUnsupported, 3, 4, "height of 128"},
+		{"no number", head + at3("ctx.canvas.width = 'wide'"), fault.SceneUnsupported, 3, 4, "width of wide"},
+		{"by the prototype", head + at3("Object.getOwnPropertyDescriptor(OffscreenCanvas.prototype, 'width').set.call(ctx.canvas, 32)"), fault.SceneUnsupported, 3, 0, "no longer 64 x 64"},
+		{"webgl", webgl + at3("ctx.canvas.width = 128"), fault.SceneUnsupported, 3, 4, "setPixelRatio"},
+		{"three", "import { WebGLRenderer } from 'three'\n" + webgl + "let r\nexport function draw(ctx) {\n  r ??= new WebGLRenderer({ canvas: ctx.canvas, context: ctx.gl })\n  r.setPixelRatio(2)\n}", fault.SceneUnsupported, 0, 6, "setPixelRatio"},
+		{"picture", head + at3("(async () => ctx.drawImage(await createImageBitmap(new ImageData(8, 8)), 0, 0))()"), fault.SceneAsync, 3, 4, "createImageBitmap"},
+		{"later", head + at3("(async () => {\nawait null\nctx.fillRect(0, 0, 9, 9)\n})()"), fault.SceneAsync, 3, 6, "fillRect"},
+		{"later, caught", head + at3("(async () => {\nawait null\ntry { ctx.fillRect(0, 0, 9, 9) } catch {}\n})()"), fault.SceneAsync, 3, 6, "fillRect"},
+		{"later, webgl", webgl + at3("(async () => {\nconst gl = ctx.gl\nawait null\ngl.clear(gl.COLOR_BUFFER_BIT)\n})()"), fault.SceneAsync, 3, 7, "clear"},
+		{"rejected", head + at3("(async () => {\nnull.foo\n})()"), fault.SceneThrew, 3, 5, "nobody waits"},
+		{"callback", head + at3("queueMicrotask(() => {\nnull.foo\n})"), fault.SceneThrew, 3, 5, "callback"},
+		{"in the last frame", strings.Replace(head, "duration: 2", "duration: 0.1333", 1) + at3("(async () => {\nnull.foo\n})()"), fault.SceneThrew, 3, 5, "TypeError"},
+		{"rejected in setup", head + "export function setup() {\n  Promise.reject(new Error('no'))\n}\nexport function draw() {}", fault.SceneThrew, scene.NoFrame, 3, "setup"},
+		{"rejected in the module", head + "Promise.reject(new Error('no'))\nexport function draw() {}", fault.SceneThrew, scene.NoFrame, 2, "module's own code"},
+		{"then", head + at3("Object.prototype.then = k => k(1)"), fault.SceneUnsupported, 3, 0, "Object.prototype.then"},
+		{"then for ever", head + at3("Object.defineProperty(Object.prototype, 'then', { value: k => k(1) })"), fault.SceneUnsupported, 3, 0, "Object.prototype.then"},
+		{"then of lists", head + at3("Array.prototype.then = () => {}"), fault.SceneUnsupported, 3, 0, "Array.prototype.then"},
+		{"then in the module", head + "Object.prototype.then = () => {}\nexport function draw() {}", fault.SceneUnsupported, scene.NoFrame, 0, "Object.prototype.then"},
+		{"a long message", head + at3("throw new Error('long'.repeat(12 << 20))"), fault.SceneThrew, 3, 4, "longlong"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := tryOpen(t, load(t, tt.src, nil), nil)
+			n := 0
+			if err == nil {
+				err = s.Frames(testContext(t), 0, 0, s.Meta().Frames(), func(int, Frame) error { n++; return nil })
+			}
+			f := wantFailure(t, err, tt.code, tt.frame, tt.line)
+			if !strings.Contains(f.Text, tt.text) || len(f.Text) > 1200 {
+				t.Errorf("%.2000q does not tell %q", f.Text, tt.text)
+			}
+			if n != max(tt.frame, 0) {
+				t.Errorf("%d frames came before", n)
+			}
+			if s != nil && len(s.Notes()) > 0 {
+				t.Errorf("notes beside the error: %v", s.Notes())
+			}
+		})
+	}
+}
+
 // What never ends is ended, and the frame and line told.
 func TestHangs(t *testing.T) {
 	const head = "export const meta = { width: 64, height: 64, fps: 30, duration: 2 }\n"

@@ -47,6 +47,9 @@ func (w *worker) ringFrames(ctx context.Context, from, to int, use func(int, Fra
 	if !t.ended {
 		err = errors.Join(err, t.finish())
 	}
+	if err == nil && t.outcome.Error != nil { // told after the last frame
+		err = w.s.threw(*t.outcome.Error)
+	}
 	w.s.takeNotes(t.outcome.Notes)
 	w.next = t.outcome.Next
 	if !w.sequential {

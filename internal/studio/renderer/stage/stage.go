@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,6 +94,7 @@ type Stage struct {
 	mu      sync.Mutex
 	notes   []scene.Note
 	noted   map[scene.Note]bool
+	told    map[failed]bool // mistakes that are errors, and so no notes
 	blocked map[string]bool
 
 	closing sync.Once
@@ -130,7 +132,7 @@ func Open(ctx context.Context, cfg Config) (*Stage, error) {
 
 // open opens the scene in a browser for one kind.
 func open(ctx context.Context, cfg Config, kind scene.Kind) (*Stage, error) {
-	s := &Stage{cfg: cfg, log: cfg.Log, noted: map[scene.Note]bool{}, blocked: map[string]bool{}}
+	s := &Stage{cfg: cfg, log: cfg.Log, noted: map[scene.Note]bool{}, told: map[failed]bool{}, blocked: map[string]bool{}}
 	if err := s.start(ctx, kind); err != nil {
 		_ = s.Close()
 		return nil, s.explain(err, scene.NoFrame)
@@ -198,11 +200,23 @@ func (s *Stage) note(n scene.Note) {
 	defer s.mu.Unlock()
 	key := n
 	key.Frame = 0 // the same in many frames is one
-	if s.noted[key] || len(s.notes) >= mostNotes {
+	if s.noted[key] || s.told[failed{n.Code, n.Text}] || len(s.notes) >= mostNotes {
 		return
 	}
 	s.noted[key] = true
 	s.notes = append(s.notes, n)
+}
+
+// failed is a mistake by its code and its text.
+type failed struct{ code, text string }
+
+// tell takes a mistake out of the notes, where it stands so that a scene can't
+// catch and forget it: now it is the error, and would be named twice.
+func (s *Stage) tell(f failed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told[f] = true
+	s.notes = slices.DeleteFunc(s.notes, func(n scene.Note) bool { return failed{n.Code, n.Text} == f })
 }
 
 // Close ends the browser and removes all that was kept for it. It may be

@@ -4,6 +4,7 @@
 import "./shim.js"
 import { listen } from "./console.js"
 import { Ring } from "./ring.js"
+import { settle } from "./settle.js"
 
 const shim = globalThis.__proofreel
 delete globalThis.__proofreel
@@ -14,11 +15,15 @@ const { round } = Math
 const { SceneError } = shim
 const method = (type, name) => Function.prototype.call.bind(type.prototype[name])
 
+const { setPrototypeOf, create, defineProperty } = Object
+const offscreen = name => Object.getOwnPropertyDescriptor(OffscreenCanvas.prototype, name)
+
 const heard = listen(shim.frame)
 const notes = () => [...shim.notes(), ...heard()]
 
 let phase = "start" // what goes on, for an error that names it
 let module, meta, env, canvas, context, reset, read, layout, ring, pixels
+let begin = () => {}, close
 
 // explain makes what was thrown, whatever it is, into plain data.
 function explain(e) {
@@ -34,9 +39,11 @@ async function load({ install, module: address }) {
     phase = "import"
     const wrong = shim.install(install)
     module = await import(address)
-    return { report: shim.describe(module), wrong, notes: notes() }
+    await settle()
+    shim.late()
+    return { __proto__: null, report: shim.describe(module), wrong, notes: notes() }
   } catch (e) {
-    return { error: explain(e), notes: notes() }
+    return { __proto__: null, error: explain(e), notes: notes() }
   }
 }
 
@@ -54,15 +61,48 @@ async function prepare(o) {
     pixels = new Uint8Array(meta.width * meta.height * 4)
     if (o.ring) ring = await Ring.open(o.ring)
     canvas = new OffscreenCanvas(meta.width, meta.height)
+    keepSize()
     if (meta.kind === "webgl") openGL()
     else open2d()
     phase = "setup"
     await module.setup?.(env)
+    await settle()
+    shim.late()
     phase = "draw"
-    return { layout, sequential: shim.sequential(), notes: notes() }
+    return { __proto__: null, layout, sequential: shim.sequential(), notes: notes() }
   } catch (e) {
-    return { error: explain(e), notes: notes() }
+    return { __proto__: null, error: explain(e), notes: notes() }
   }
+}
+
+// keepSize refuses another size of the canvas where it is set, which is a line
+// of the author's: what is read would be a part of the picture, or none.
+function keepSize() {
+  for (const name of ["width", "height"]) {
+    const { get, set } = offscreen(name)
+    defineProperty(canvas, name, {
+      get,
+      set(v) {
+        if (v >>> 0 !== meta[name]) {
+          shim.blame("scene_unsupported", `the canvas is ${meta.width} x ${meta.height}, as meta says, and can't be given a ${name} of ${v}: ` +
+            "leave its size alone (with three.js, no setPixelRatio, and setSize(env.width, env.height, false))")
+        }
+        set.call(this, v)
+      },
+    })
+  }
+}
+
+// guard puts a context's painting methods out of use until open is called, and
+// again when close is: outside of draw nothing would come of them, or something
+// in one render and nothing in the next. A change of prototypes costs the
+// methods themselves nothing.
+function guard(type, names) {
+  const shut = create(type.prototype)
+  for (const name of names) {
+    defineProperty(shut, name, { value() { shim.blame("scene_async", `${name} was called on ctx outside of draw: paint in draw, and wait for what it needs in setup`) } })
+  }
+  return { open: c => setPrototypeOf(c, type.prototype), close: c => setPrototypeOf(c, shut) }
 }
 
 // open2d reads with VideoFrame, which neither converts nor unmultiplies, into
@@ -71,16 +111,20 @@ async function prepare(o) {
 function open2d() {
   const type = globalThis.OffscreenCanvasRenderingContext2D
   context = canvas.getContext("2d", { alpha: false, willReadFrequently: true })
+  const gate = guard(type, ["fillRect", "strokeRect", "clearRect", "fill", "stroke", "fillText", "strokeText", "drawImage", "putImageData", "reset"])
+  gate.close(context)
+  close = () => gate.close(context)
   const again = method(type, "reset"), fill = method(type, "fillRect")
   const setFill = method({ prototype: { set: Object.getOwnPropertyDescriptor(type.prototype, "fillStyle").set } }, "set")
   reset = () => {
+    gate.open(context)
     again(context)
     if (!meta.background) return
     setFill(context, meta.background)
     fill(context, 0, 0, meta.width, meta.height)
     setFill(context, "#000000")
   }
-  const copy = method(VideoFrame, "copyTo"), close = method(VideoFrame, "close")
+  const copy = method(VideoFrame, "copyTo"), done = method(VideoFrame, "close")
   const frame = new VideoFrame(canvas, { timestamp: 0 })
   const { format } = frame
   if (!/^(BGR|RGB)[AX]$/.test(format) || frame.allocationSize() !== pixels.byteLength) {
@@ -91,7 +135,7 @@ function open2d() {
   read = async () => {
     const frame = new VideoFrame(canvas, { timestamp: 0 })
     await copy(frame, pixels)
-    close(frame)
+    done(frame)
   }
 }
 
@@ -109,6 +153,12 @@ function openGL() {
     return gl
   }
   context = freeze({ canvas, get gl() { return open() } })
+  const gate = guard(type, [
+    "clear", "drawArrays", "drawElements", "drawRangeElements", "drawArraysInstanced", "drawElementsInstanced",
+    "clearBufferfv", "clearBufferiv", "clearBufferuiv", "clearBufferfi", "blitFramebuffer",
+  ])
+  begin = () => gl && gate.open(gl) // also for timers: what they draw stays
+  close = () => gl && gate.close(gl)
   reset = () => {}
   layout = "gl"
   const bind = method(type, "bindFramebuffer"), bindBuffer = method(type, "bindBuffer"), get = method(type, "getParameter")
@@ -130,11 +180,21 @@ function openGL() {
   }
 }
 
+const width = Function.prototype.call.bind(offscreen("width").get), height = Function.prototype.call.bind(offscreen("height").get)
+
 // paint draws one frame onto the canvas.
 function paint(frame, wasSequential) {
-  shim.begin(frame)
-  reset()
-  shim.check(module.draw(context, frame / meta.fps, frame, env))
+  begin()
+  try {
+    shim.begin(frame)
+    reset()
+    shim.check(module.draw(context, frame / meta.fps, frame, env))
+  } finally {
+    close()
+  }
+  if (width(canvas) !== meta.width || height(canvas) !== meta.height) {
+    throw new SceneError("scene_unsupported", `the canvas is no longer ${meta.width} x ${meta.height}`)
+  }
   if (!wasSequential && shim.sequential()) {
     throw new SceneError("scene_impure", "a timer or an animation frame was asked for in draw: say sequential: true in meta")
   }
@@ -154,11 +214,13 @@ async function run({ run, first, from, to, sequential }) {
       const begun = now()
       paint(frame, sequential)
       await read()
+      await settle()
+      shim.late()
       ring.put(frame, pixels, round((now() - begun) * 1000))
     }
-    return { next: frame, notes: notes() }
+    return { __proto__: null, next: frame, notes: notes() }
   } catch (e) {
-    return { error: explain(e), next: frame, notes: notes() }
+    return { __proto__: null, error: explain(e), next: frame, notes: notes() }
   }
 }
 
@@ -169,11 +231,13 @@ async function still({ first, frame, sequential }) {
     const begun = now()
     for (; at <= frame; at++) paint(at, sequential)
     await read()
+    await settle()
+    shim.late()
     const cost = round((now() - begun) * 1000)
     const url = new FileReaderSync().readAsDataURL(new Blob([pixels]))
-    return { pixels: url.slice(url.indexOf(",") + 1), cost, next: at, notes: notes() }
+    return { __proto__: null, pixels: url.slice(url.indexOf(",") + 1), cost, next: at, notes: notes() }
   } catch (e) {
-    return { error: explain(e), next: at, notes: notes() }
+    return { __proto__: null, error: explain(e), next: at, notes: notes() }
   }
 }
 
@@ -182,9 +246,9 @@ async function texts({ frame }) {
   try {
     shim.watch(true)
     paint(frame, true)
-    return { texts: shim.texts(), notes: notes() }
+    return { __proto__: null, texts: shim.texts(), notes: notes() }
   } catch (e) {
-    return { error: explain(e), notes: notes() }
+    return { __proto__: null, error: explain(e), notes: notes() }
   } finally {
     shim.watch(false)
   }

@@ -23,6 +23,7 @@ const state = {
   seed: 0,
   now: 0, // milliseconds of the scene's clock
   sequential: false,
+  drawing: false, // from begin to check: a frame is made
 };
 
 // SceneError carries the code by which the renderer reports it.
@@ -34,14 +35,21 @@ class SceneError extends Error {
   }
 }
 
+// The most that is told of a text that the scene made, in characters: the host
+// reads it all.
+const TEXT = 1000;
+const STACK = 20000;
+const short = (s, most) => (s.length > most ? `${s.slice(0, most)}…` : s);
+
 const NOTES = 200;
 const notes = [];
 const noted = new Set();
 // note keeps a warning, each text once, with the stack that tells its line.
 function note(code, text, stack) {
+  text = short(String(text), TEXT);
   if (notes.length >= NOTES || noted.has(code + text)) return;
   noted.add(code + text);
-  notes.push({ code, text, frame: state.frame, stack: stack || new Error('').stack });
+  notes.push({ code, text, frame: state.frame, stack: String(stack || new Error('').stack).slice(-STACK) });
 }
 
 // fail throws what the scene could catch and forget: so it is noted as well.

@@ -109,6 +109,8 @@ const api = Object.freeze({
     installDate();
     installPerformance();
     clock.install();
+    installLate();
+    installPromises();
     text.install(options);
     installRefusals(options.kind);
     styles = deepFreeze(options.styles || {});
@@ -145,6 +147,7 @@ const api = Object.freeze({
   // chance anew. It is called before each draw.
   begin(frame) {
     state.frame = frame;
+    state.drawing = true;
     random.seed(state.seed, frame);
     clock.advance((frame * 1000) / state.fps);
     random.seed(state.seed, frame); // timers may have drawn from it
@@ -157,16 +160,42 @@ const api = Object.freeze({
 
   // check refuses what draw gave back.
   check(result) {
+    state.drawing = false;
+    refuseThen();
     if (result && typeof result.then === 'function') {
       fail('scene_async', 'draw returned a Promise: it must draw at once; load and wait in setup');
     }
   },
 
+  // late throws what went wrong since it was last asked, where nobody waited
+  // for it.
+  late() {
+    refuseThen();
+    const first = late.shift();
+    late.length = 0;
+    if (first) throw first;
+  },
+
+  // blame is for mistakes in code that no call of the harness's runs: it is
+  // thrown there, where it may be caught or forgotten, and is late's as well.
+  blame(code, message) {
+    const e = new SceneError(code, message);
+    fateful(e, '');
+    throw e;
+  },
+
   // failure makes of whatever was thrown what the host needs.
-  failure(e) {
+  failure(thrown) {
+    late.length = 0;
+    const was = thrown instanceof Late ? thrown : undefined;
+    const e = was ? was.reason : thrown;
     const code = (e && e.sceneCode) || 'scene_threw';
     const is = e instanceof Error || (e && typeof e.stack === 'string');
-    return { code, message: is ? (code === 'scene_threw' ? `${e.name}: ${e.message}` : e.message) : `threw ${String(e)}`, stack: is ? String(e.stack) : '', frame: state.frame };
+    let message = is ? (code === 'scene_threw' ? `${e.name}: ${e.message}` : e.message) : `threw ${String(e)}`;
+    message = short(message, TEXT);
+    if (was && was.where && code === 'scene_threw') message += ` (${was.where})`;
+    // A stack begins with the message and ends with the places.
+    return { code, message, stack: is ? String(e.stack).slice(-STACK) : '', frame: was ? was.frame : state.frame };
   },
 
   // notes gives the warnings since the last call.
