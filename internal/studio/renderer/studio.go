@@ -91,7 +91,7 @@ func (s *Studio) open(ctx context.Context, src Source, b *scene.Bundle, targets 
 	src = src.complete(runtime.GOMAXPROCS(0), machineMemory())
 	fonts, err := scene.Fonts(s.Cache)
 	if err != nil {
-		return nil, fmt.Errorf("unpack the fonts: %w", err)
+		return nil, fontsFault(err, s.Cache)
 	}
 	st, err := stage.Open(ctx, stage.Config{
 		Bundle: b, Fonts: fonts, Style: src.Style, Workers: src.Workers,
@@ -99,7 +99,7 @@ func (s *Studio) open(ctx context.Context, src Source, b *scene.Bundle, targets 
 		Memory: src.Memory, Program: s.Browser, Scratch: s.Scratch, Log: s.Log,
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it is the user's error already
+		return nil, openFault(err)
 	}
 	if err := checkInputs(b, st.Meta(), targets...); err != nil {
 		_ = st.Close()
@@ -141,10 +141,34 @@ func outFault(err error, path string) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, unix.ENOSPC) {
+	if full(err) {
 		return fault.Wrap(err, fault.DiskFull, "Free some space.", "%s can't be written", path)
 	}
 	return fault.Wrap(err, fault.OutUnwritable, "Name a file in a folder that you may write.", "%s can't be written", path)
+}
+
+// full tells whether err says that a disk, or this user's part of it, is full.
+func full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
+// fontsFault explains an error of unpacking the fonts.
+func fontsFault(err error, cache string) error {
+	var system unix.Errno
+	switch {
+	case full(err):
+		return fault.Wrap(err, fault.DiskFull, "Free some space, or name another folder in XDG_CACHE_HOME.", "the fonts can't be unpacked in %s", cache)
+	case errors.As(err, &system):
+		return fault.Wrap(err, fault.StateUnwritable, "Make it writable, or name another folder in XDG_CACHE_HOME.", "the fonts can't be unpacked in %s", cache)
+	default:
+		return fmt.Errorf("unpack the fonts: %w", err)
+	}
+}
+
+// openFault explains an error of starting the browser: it needs a folder.
+func openFault(err error) error {
+	if full(err) && fault.As(err).Code != fault.DiskFull {
+		return fault.Wrap(err, fault.DiskFull, "Free some space where temporary files are kept (TMPDIR), or in /dev/shm.", "there is no space for the browser's files")
+	}
+	return err
 }
 
 // writeFile puts a whole file in place, or none.

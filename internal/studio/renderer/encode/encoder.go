@@ -12,6 +12,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,7 +71,7 @@ func encoderArgs(o Options) []string {
 func startEncoder(o Options, s Stretch, path string, frames int) (*encoder, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, onDisk(err, path, "make the file of a stretch")
+		return nil, inWork(err, filepath.Dir(path), "make the file of a stretch")
 	}
 	e := &encoder{
 		stretch: s, tail: ffmpeg.NewTail(20), path: path, patience: o.Patience,
@@ -185,7 +186,7 @@ func (e *encoder) collect(file *os.File) {
 	sum, crc := sha256.New(), crc32.NewIEEE()
 	err := e.deliver(flv.NewReader(e.out), io.MultiWriter(w, sum, crc))
 	if werr := errors.Join(w.Flush(), file.Close()); err == nil && werr != nil {
-		err = onDisk(werr, e.path, "write a finished part of the film")
+		err = inWork(werr, filepath.Dir(e.path), "write a finished part of the film")
 	}
 	e.piece.SHA256, e.piece.CRC = hexSum(sum), crc.Sum32()
 	e.fail(err)
@@ -262,7 +263,7 @@ func (e *encoder) picture(w io.Writer, au []byte, key bool) error {
 		return e.broken(false, fmt.Errorf("picture %d of %d bytes, key: %t", n, len(au), key))
 	}
 	if _, err := w.Write(au); err != nil {
-		return onDisk(err, e.path, "write a finished part of the film")
+		return inWork(err, filepath.Dir(e.path), "write a finished part of the film")
 	}
 	e.piece.Pictures = append(e.piece.Pictures, picture{Frame: frame, Size: len(au), Key: key})
 	e.packets.Add(1)

@@ -47,14 +47,28 @@ func Killed(err error) bool {
 	return ok && status.Signaled()
 }
 
-// onDisk explains an error of writing or reading below a directory.
-func onDisk(err error, path, doing string) error {
-	switch dir := filepath.Dir(path); {
+// inWork explains an error of writing or reading among unfinished films.
+func inWork(err error, dir, doing string) error {
+	return onDisk(err, dir, doing, fault.StateUnwritable, "Make that folder readable and writable.")
+}
+
+// atOut explains an error of putting a result in its place.
+func atOut(err error, path, doing string) error {
+	return onDisk(err, filepath.Dir(path), doing, fault.OutUnwritable, "Name a file in a folder that exists and that you may write.")
+}
+
+// onDisk explains an error in a directory: it is full, or what code says when
+// the system refuses something else.
+func onDisk(err error, dir, doing string, code fault.Code, hint string) error {
+	var system unix.Errno
+	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		return fault.Wrap(err, fault.DiskFull, "Free some space and render again: finished parts are kept and used.",
 			"There is no space left in %s to %s", dir, doing)
+	case errors.As(err, &system):
+		return fault.Wrap(err, code, hint, "%s does not allow to %s", dir, doing)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}
@@ -70,7 +84,11 @@ func writable(film, poster string) error {
 		if path == "" {
 			continue
 		}
-		if err := probe(path); err != nil {
+		err := probe(path)
+		if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+			return atOut(err, path, "make a file")
+		}
+		if err != nil {
 			return fault.Wrap(err, fault.OutUnwritable, "Name a file in a folder that exists and that you may write.", "%s can't be written", path)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/media/pixel"
 )
 
@@ -87,7 +86,7 @@ func (f *film) reuse() (todo []Stretch, err error) {
 	for i, s := range f.stretches {
 		p, ok, err := f.work.find(s)
 		if err != nil {
-			return nil, fault.Wrap(err, fault.StateUnwritable, "Make the folder for unfinished films readable and writable.", "Finished parts can't be read")
+			return nil, inWork(err, f.work.dir, "read finished parts of the film")
 		}
 		if !ok {
 			todo = append(todo, s)
@@ -141,7 +140,7 @@ func (f *film) finish(ctx context.Context, e *encoder, scores []score) error {
 	}
 	p.Scores = scores
 	if err := f.work.keep(e.stretch, p); err != nil {
-		return onDisk(err, e.path, "keep a finished part of the film")
+		return inWork(err, f.work.dir, "keep a finished part of the film")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

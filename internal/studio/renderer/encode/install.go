@@ -27,7 +27,7 @@ func (f *film) install(ctx context.Context) (Result, error) {
 	// what a killed render left is replaced by the next.
 	part := filepath.Join(filepath.Dir(f.o.Out), "."+filepath.Base(f.o.Out)+"."+f.work.id[:8]+partSuffix)
 	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Result{}, onDisk(err, part, "clear the film's place")
+		return Result{}, atOut(err, part, "clear the film's place")
 	}
 	mode, err := freshMode(part)
 	if err != nil {
@@ -50,11 +50,11 @@ func (f *film) install(ctx context.Context) (Result, error) {
 	}
 	if jpeg != nil {
 		if err := renameio.WriteFile(f.o.Poster, jpeg, mode, renameio.WithTempDir(filepath.Dir(f.o.Poster))); err != nil {
-			return Result{}, onDisk(err, f.o.Poster, "write the poster")
+			return Result{}, atOut(err, f.o.Poster, "write the poster")
 		}
 	}
 	if err := errors.Join(os.Chmod(part, mode), os.Rename(part, f.o.Out), statefile.SyncDir(filepath.Dir(f.o.Out))); err != nil {
-		return Result{}, onDisk(err, f.o.Out, "put the film in its place")
+		return Result{}, atOut(err, f.o.Out, "put the film in its place")
 	}
 	return res, nil
 }
@@ -75,7 +75,7 @@ func (f *film) join(ctx context.Context, path string) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("put the film together: %w", context.Cause(ctx))
 	case errors.As(err, &system):
-		return onDisk(err, path, "put the film together")
+		return atOut(err, path, "put the film together")
 	case err != nil: // it lies in the stretches
 		return f.distrust(err)
 	}
@@ -152,7 +152,7 @@ func (f *film) choosePoster(ctx context.Context) (frame int, jpeg []byte, err er
 func freshMode(path string) (fs.FileMode, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) //nolint:gosec // it is to be what the umask makes of it
 	if err != nil {
-		return 0, onDisk(err, path, "make the film's file")
+		return 0, atOut(err, path, "make the film's file")
 	}
 	st, err := file.Stat()
 	if err := errors.Join(err, file.Close(), os.Remove(path)); err != nil {

@@ -10,9 +10,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/proofreel/proofreel/internal/fault"
@@ -222,6 +224,73 @@ func TestOtherFilmsStretchesAreNotUsed(t *testing.T) {
 				t.Errorf("%+v, %v", res, err)
 			}
 		})
+	}
+}
+
+// A render that fails or is killed must leave nothing but finished stretches: a
+// lock for each scene that was ever tried would gather.
+func TestLocksDoNotGather(t *testing.T) {
+	o := options(t, testW, testH, testFPS, testFrames)
+	stop := errors.New("stop")
+	if _, err := Film(t.Context(), o, &source{w: testW, h: testH, before: func(context.Context, int) error { return stop }}); !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
+	if left := files(t, o.Work); len(left) > 0 {
+		t.Errorf("a render that finished nothing left %v", left)
+	}
+	interrupted(t, o)
+	kept := files(t, o.Work)
+	if len(kept) != 1 || strings.HasSuffix(kept[0], lockSuffix) {
+		t.Errorf("an interrupted render left %v", kept)
+	}
+
+	// What killed processes have left: with a finished stretch, and with none. And
+	// the lock of one that lives.
+	held, err := statefile.TryLock(filepath.Join(o.Work, "zz"+lockSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Unlock()
+	for name, text := range map[string]string{kept[0] + lockSuffix: "", "dead" + lockSuffix: "", "dead/00003.h264" + partSuffix: "x", "zz/00003.h264" + partSuffix: "x"} {
+		path := filepath.Join(o.Work, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := o
+	other.Key, other.Frames = "another", 5
+	if _, err := Film(t.Context(), other, &source{w: testW, h: testH}); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{kept[0], "zz", "zz" + lockSuffix}, files(t, o.Work)); d != "" {
+		t.Errorf("in the work folder: %s", d)
+	}
+	if left := files(t, filepath.Join(o.Work, "zz")); len(left) != 1 {
+		t.Error("the part of one that lives is gone")
+	}
+}
+
+// Films that begin at the same moment must not take each other's locks for a
+// while and call themselves busy.
+func TestManyBeginAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for range 100 {
+				w := work{dir: filepath.Join(dir, fmt.Sprint(i))}
+				var err error
+				if w.lock, err = lockIn(dir, fmt.Sprint(i)); err != nil {
+					t.Error(err)
+					return
+				}
+				w.close()
+			}
+		})
+	}
+	all.Wait()
+	if left := files(t, dir); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/host/statefile"
 	"github.com/proofreel/proofreel/internal/media/mp4"
@@ -51,26 +53,64 @@ type picture struct {
 
 // openWork makes or finds the film's folder and locks it.
 func openWork(o Options) (*work, error) {
-	if err := os.MkdirAll(o.Work, 0o700); err != nil {
-		return nil, fault.Wrap(err, fault.StateUnwritable, "Make it writable.", "The folder for unfinished films can't be made")
-	}
 	id, err := o.id()
 	if err != nil {
 		return nil, err
 	}
 	w := &work{dir: filepath.Join(o.Work, id), id: id}
-	w.lock, err = statefile.TryLock(w.dir + ".lock")
+	if err := os.MkdirAll(o.Work, 0o700); err != nil {
+		return nil, inWork(err, o.Work, "keep unfinished films")
+	}
+	w.lock, err = lockIn(o.Work, id)
 	if errors.Is(err, statefile.ErrLocked) {
 		return nil, fault.New(fault.RenderBusy, "Wait for it, or render another scene.", "Another process is rendering this film now.")
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, fault.StateUnwritable, "Make it writable.", "The folder for unfinished films can't be used")
+		return nil, inWork(err, o.Work, "lock the film's folder")
 	}
 	if err := errors.Join(os.MkdirAll(w.dir, 0o700), w.sweep()); err != nil {
 		w.close()
-		return nil, fault.Wrap(err, fault.StateUnwritable, "Make it writable.", "The folder for the film's finished parts can't be made")
+		return nil, inWork(err, w.dir, "keep finished parts of the film")
 	}
 	return w, nil
+}
+
+const lockSuffix = ".lock"
+
+// lockIn takes the lock of a film, and removes the locks that killed processes
+// have left, with what they had not finished. To see whether a lock is held it is taken for a moment, so one does this
+// at a time: nobody finds a lock taken by one who only looks.
+func lockIn(dir, id string) (*statefile.Lock, error) {
+	turn, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = turn.Close() }() // which ends the turn
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err = unix.Flock(int(turn.Fd()), unix.LOCK_EX)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("wait for others that begin: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*"+lockSuffix))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range left {
+		if filepath.Base(path) == id+lockSuffix {
+			continue
+		}
+		if l, err := statefile.TryLock(path); err == nil {
+			other := work{dir: strings.TrimSuffix(path, lockSuffix), lock: l}
+			_ = other.sweep() // what stays does no harm
+			other.close()
+		}
+	}
+	return statefile.TryLock(filepath.Join(dir, id+lockSuffix))
+}
+
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // id names the film: what is drawn, how it is encoded, and by which binary.
@@ -198,10 +238,21 @@ func hashFile(path string, size int64) (sum string, crc uint32, err error) {
 	return hex.EncodeToString(h.Sum(nil)), c.Sum32(), err
 }
 
-// remove removes the folder of a finished film, and its lock.
+// remove removes the folder of a finished film, and its lock. Nothing may be
+// done with it afterwards but close.
 func (w *work) remove() error {
-	return errors.Join(os.RemoveAll(w.dir), w.lock.Remove())
+	err := errors.Join(os.RemoveAll(w.dir), w.lock.Remove())
+	w.lock = nil // there may be another's by now
+	return err
 }
 
-// close gives the film up to others; a second call does nothing.
-func (w *work) close() { w.lock.Unlock() }
+// close gives the film up to others, and removes the folder when nothing is
+// kept in it. After remove it does nothing.
+func (w *work) close() {
+	if w.lock == nil {
+		return
+	}
+	_ = os.Remove(w.dir) // which a folder that holds something refuses
+	_ = w.lock.Remove()  // what stays does no harm
+	w.lock = nil
+}

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/proofreel/proofreel/internal/host/statefile"
 )
 
@@ -17,6 +19,9 @@ const (
 	// unowned is how old a folder without an owner must be to count as left: its
 	// process may just be about to take the lock.
 	unowned = time.Minute
+	// leastRoom is what a browser's profile and the frames on their way need at
+	// the very least. Without it the browser's own errors are riddles.
+	leastRoom = 16 << 20 // bytes
 )
 
 // folder is the browser's folder. A lock in it tells others that its process
@@ -31,6 +36,14 @@ type folder struct {
 // that were killed.
 func newFolder(dir string) (*folder, error) {
 	sweep(dir)
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return nil, fmt.Errorf("make a folder for the browser in %s: %w", dir, err)
+	}
+	// A file system without blocks has no limit.
+	if free := int64(st.Bavail) * st.Bsize; free < leastRoom && st.Blocks > 0 {
+		return nil, fmt.Errorf("make a folder for the browser: %s has %d MiB free: %w", dir, free>>20, unix.ENOSPC)
+	}
 	path, err := os.MkdirTemp(dir, folderName+"*")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the browser: %w", err)
