@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -58,11 +59,12 @@ func plant(t *testing.T) *canaries {
 	c.memory(t)
 	child := exec.CommandContext(context.Background(), "/bin/sh", "-c", "sleep 3600; :", c.targets.EnvWord)
 	child.Env = []string{"PATH=/usr/bin:/bin", "CANARY=" + c.targets.EnvWord}
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
 	c.pid = child.Process.Pid
-	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() })
+	t.Cleanup(func() { _, _ = unix.Kill(-c.pid, unix.SIGKILL), child.Wait() })
 	return c
 }
 
