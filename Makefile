@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/bin:$(CURDIR)/.tools/bin:$(PATH)
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: install-deps
 install-deps: ## Install what is missing: ffmpeg, Xvfb, openbox, Chromium, fonts, agent-browser
@@ -50,6 +50,10 @@ bench: install-deps bench-quality bench-capture ## Measure: encode profiles, cap
 .PHONY: bench-quality
 bench-quality: install-deps ## Compare encode profiles on small text and coloured edges
 	$(GO) run ./bench/quality
+
+.PHONY: bench-renderquality
+bench-renderquality: install-deps ## Compare encoder settings on what scenes draw: bytes, CPU, distance to the pixels
+	$(GO) run ./bench/renderquality $(BENCH)
 
 .PHONY: bench-capture
 bench-capture: install-deps build ## Compare our recorder with ffmpeg's x11grab: CPU, frames, memory
