@@ -16,6 +16,9 @@ var domHTML []byte
 //go:embed dom.js
 var domJS []byte
 
+//go:embed domstay.js
+var domStayJS []byte
+
 //go:embed domwatch.js
 var domWatchJS []byte
 
@@ -40,6 +43,8 @@ func (s *Stage) domFile(p string) (chromium.Response, bool) {
 		return s.answer("text/html", domHTML), true
 	case "/run/dom.js":
 		return s.answer("text/javascript", domJS), true
+	case "/run/domstay.js":
+		return s.answer("text/javascript", domStayJS), true
 	case "/run/domwatch.js":
 		return s.answer("text/javascript", domWatchJS), true
 	case "/run/dompaint.js":

@@ -4,7 +4,9 @@
 // that no screenshot is taken. What can't be painted so is left to screenshots.
 // The host calls what stands in globalThis.__stage, as in worker.js.
 import { listen } from "./console.js"
-import { watchFor } from "./domwatch.js"
+import { settle } from "./settle.js"
+import { stay } from "./domstay.js"
+import { refuseMoving, watchFor } from "./domwatch.js"
 
 const shim = globalThis.__proofreel
 delete globalThis.__proofreel
@@ -14,7 +16,6 @@ const heard = listen(shim.frame)
 const notes = () => [...shim.notes(), ...heard()]
 const { freeze, entries } = Object
 const { round, max, min } = Math
-const { ImageDecoder } = globalThis
 const method = (type, name) => Function.prototype.call.bind(type.prototype[name])
 const getter = (type, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(type.prototype, name).get)
 const setter = (type, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(type.prototype, name).set)
@@ -43,6 +44,7 @@ const painter = (() => {
 
 let phase = "start"
 let module, meta, env, root, paper, context, watch
+let owed // what draw threw for a frame that was not wanted yet
 let shots = false // the host takes screenshots
 
 // explain makes what was thrown, whatever it is, into plain data.
@@ -58,7 +60,10 @@ async function load({ install, module: address }) {
   try {
     phase = "import"
     const wrong = shim.install({ ...install, kind: "dom" })
+    stay(shim)
     module = await import(address)
+    await settle()
+    shim.late()
     return { __proto__: null, report: shim.describe(module), wrong, notes: notes() }
   } catch (e) {
     return { __proto__: null, error: explain(e), notes: notes() }
@@ -96,7 +101,7 @@ async function prepare(o) {
       const answer = await fetch(`/assets/${encodeURIComponent(name)}`)
       if (!answer.ok) throw new SceneError("scene_asset", await answer.text())
       const bytes = await answer.arrayBuffer(), type = answer.headers.get("Content-Type")
-      await refuseMoving(name, bytes, type)
+      await refuseMoving(`asset ${name}`, bytes.slice(0), type, SceneError)
       await shim.addAsset(name, file, bytes, type)
     }))
     shim.ready()
@@ -111,6 +116,10 @@ async function prepare(o) {
     context = freeze({ root, document })
     phase = "setup"
     await module.setup?.(env, context)
+    const { pictures } = watch.look()
+    await settle()
+    shim.late()
+    await pictures
     phase = "draw"
     const slow = fast ? probe() : "this browser can't paint elements onto a canvas"
     if (slow) useScreenshots()
@@ -120,33 +129,31 @@ async function prepare(o) {
   }
 }
 
-// refuseMoving refuses a picture that moves by the real clock.
-async function refuseMoving(name, data, type) {
-  if (!/^image\/(gif|webp|png|apng|avif)/.test(type ?? "") || !ImageDecoder) return
-  const d = new ImageDecoder({ data: data.slice(0), type })
-  await d.tracks.ready.catch(() => {}) // what can't be decoded fails later
-  const moves = d.tracks.selectedTrack?.animated
-  d.close()
-  if (moves) throw new SceneError("scene_unsupported", `asset ${name} is an animated picture, which moves by the real clock: give its pictures one by one`)
-}
-
 // probe draws some frames for nobody to see: the first tells which animations
 // run from the beginning, and all tell whether the scene has what can't be
 // painted from a record. A scene that lives by its past is not drawn.
+// What it threw is thrown when that frame is wanted: a scene that builds its
+// page once may not throw it again.
 function probe() {
   const frames = max(1, round(meta.duration * meta.fps)), n = shim.sequential() ? 0 : min(frames, 9)
   let { slow } = watch.look()
   for (let i = 0; i < n && !slow; i++) {
+    const frame = n > 1 ? round(i * (frames - 1) / (n - 1)) : 0
     try {
-      const frame = n > 1 ? round(i * (frames - 1) / (n - 1)) : 0
       shim.begin(frame)
-      module.draw(context, frame / meta.fps, frame, env)
+      shim.check(module.draw(context, frame / meta.fps, frame, env))
+    } catch (e) {
+      owed = { frame, e }
+      break
+    }
+    try {
       animate(frame, i === 0, true)
       slow = watch.look().slow
     } catch {
-      break // it is thrown again when the frame is wanted
+      break // what is wrong with the page is found again
     }
   }
+  watch.again() // what is wrong is told when a frame that has it is wanted
   return slow
 }
 
@@ -161,6 +168,8 @@ function useScreenshots() {
 }
 
 const animations = method(Document, "getAnimations")
+const animationsIn = method(ShadowRoot, "getAnimations")
+const animationsOf = scope => scope === document ? animations(document) : animationsIn(scope)
 const pause = method(Animation, "pause"), setTime = setter(Animation, "currentTime")
 const state = getter(Animation, "playState"), rate = getter(Animation, "playbackRate"), timeline = getter(Animation, "timeline")
 const effect = getter(Animation, "effect")
@@ -171,7 +180,7 @@ const ours = new Map() // animation to when it began, in ms
 // are its own affair. It also brings styles up to date.
 function animate(frame, first, quiet) {
   const t = frame / meta.fps * 1000
-  for (const a of animations(document)) {
+  for (const a of watch.scopes().flatMap(animationsOf)) {
     if (ours.has(a)) {
       if (state(a) !== "paused") pause(a)
       continue
@@ -201,6 +210,7 @@ let turned = false
 async function turn(frame, wasSequential) {
   shim.begin(frame)
   shim.check(module.draw(context, frame / meta.fps, frame, env))
+  if (owed?.frame === frame) throw owed.e
   if (!wasSequential && shim.sequential()) {
     throw new SceneError("scene_impure", "a timer or an animation frame was asked for in draw: say sequential: true in meta")
   }
@@ -251,7 +261,7 @@ const ahead = 2
 async function run({ run, first, from, to, sequential }) {
   const flight = []
   let frame = first, stopped = false, failure
-  const settle = async n => {
+  const land = async n => {
     while (flight.length > n) if ((await flight.shift()).stopped) stopped = true
   }
   try {
@@ -264,14 +274,16 @@ async function run({ run, first, from, to, sequential }) {
       const begun = now()
       await turn(frame, sequential)
       const image = await record()
+      shim.late()
       flight.push(painter("put", { run, frame, image, cost: now() - begun }, image ? [image] : []))
-      await settle(ahead - 1)
+      await land(ahead - 1)
     }
   } catch (e) {
+    recorded = false // this frame's record may be lost
     failure = explain(e)
   }
   try {
-    await settle(0)
+    await land(0)
   } catch (e) {
     failure ??= explain(e)
   }
@@ -285,11 +297,17 @@ async function still({ first, frame, sequential }) {
   try {
     const begun = now()
     for (; at <= frame; at++) await turn(at, sequential)
-    if (shots) return { __proto__: null, cost: round((now() - begun) * 1000), next: at, notes: notes() }
+    if (shots) {
+      await settle()
+      shim.late()
+      return { __proto__: null, cost: round((now() - begun) * 1000), next: at, notes: notes() }
+    }
     const image = await record()
+    shim.late()
     const { pixels, cost } = await painter("give", { image, cost: now() - begun }, image ? [image] : [])
     return { __proto__: null, pixels, cost, next: at, notes: notes() }
   } catch (e) {
+    recorded = false
     return { __proto__: null, error: explain(e), next: at, notes: notes() }
   }
 }

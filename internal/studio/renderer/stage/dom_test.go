@@ -1,9 +1,14 @@
 package stage
 
 import (
+	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
 	"os"
 	"slices"
 	"strings"
@@ -247,6 +252,153 @@ func TestDOMFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// animatedGIF has two pictures.
+func animatedGIF() string {
+	var b strings.Builder
+	g := &gif.GIF{}
+	for i := range 2 {
+		p := image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{color.Black, color.White})
+		p.SetColorIndex(i, i, 1)
+		g.Image, g.Delay = append(g.Image, p), append(g.Delay, 10)
+	}
+	if err := gif.EncodeAll(&b, g); err != nil {
+		panic(err) // the picture is a constant
+	}
+	return b.String()
+}
+
+// What a page must not show is an error in the frame that has it, wherever it
+// stands, with nothing of it kept for the next.
+func TestDOMContents(t *testing.T) {
+	moving := "data:image/gif;base64," + base64.StdEncoding.EncodeToString([]byte(animatedGIF()))
+	tests := []struct {
+		name, html string
+		code       fault.Code
+		text       string
+	}{
+		{"marquee", "<marquee>x</marquee>", fault.SceneUnsupported, "<marquee>"},
+		{"progress", "<progress></progress>", fault.SceneUnsupported, "<progress>"},
+		{"video", "<video></video>", fault.SceneUnsupported, "<video>"},
+		{"picture", "<img src=none.png>", fault.SceneAsset, "none.png"},
+		{"background", "<b style='background:url(none.png)'>x</b>", fault.SceneAsset, "none.png"},
+		{"before", "<style>b::before { content: url(none.png) }</style><b>x</b>", fault.SceneAsset, "none.png"},
+		{"svg image", "<svg><image href=none.png /></svg>", fault.SceneAsset, "none.png"},
+		{"font", "<b style='font-family:NoSuchFont'>x</b>", fault.SceneFont, "NoSuchFont"},
+		{"glyph", "<b>\U0010FFFD</b>", fault.SceneGlyph, "10FFFD"},
+		{"glyph before", "<style>b::before { content: '\U0010FFFD' }</style><b>x</b>", fault.SceneGlyph, "10FFFD"},
+		{"far picture", "<img src=https://elsewhere.example/a.png>", fault.SceneNetwork, "elsewhere.example"},
+		{"far set", "<img srcset='https://elsewhere.example/a.png 1x'>", fault.SceneNetwork, "elsewhere.example"},
+		{"far background", "<style>b { background: url(//elsewhere.example/a.png) }</style><b>x</b>", fault.SceneNetwork, "elsewhere.example"},
+		{"far svg image", "<svg><image href=https://elsewhere.example/a.png /></svg>", fault.SceneNetwork, "elsewhere.example"},
+		{"far use", "<svg><use href=https://elsewhere.example/a.svg#x /></svg>", fault.SceneNetwork, "elsewhere.example"},
+		{"far import", "<style>@import url(https://elsewhere.example/a.css);</style>", fault.SceneNetwork, "elsewhere.example"},
+		{"import", "<style>@import 'a.css';</style>", fault.SceneUnsupported, "a.css"},
+		{"far link", "<link rel=stylesheet href=https://elsewhere.example/a.css>", fault.SceneNetwork, "elsewhere.example"},
+		{"link", "<link rel=stylesheet href=a.css>", fault.SceneUnsupported, "<link>"},
+		{"font face", "<style>@font-face { font-family: X; src: url(https://elsewhere.example/a.woff2) }</style>", fault.SceneFont, "@font-face"},
+		{"moving picture", "<img src='" + moving + "'>", fault.SceneUnsupported, "animated"},
+		{"moving background", "<style>b { background: url(" + moving + ") }</style><b>x</b>", fault.SceneUnsupported, "animated"},
+	}
+	all := make([]string, 0, len(tests))
+	for _, tt := range tests {
+		all = append(all, tt.html)
+	}
+	list, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := fmt.Sprintf("export const meta = { width: 64, height: 64, fps: 10, duration: %d, kind: 'dom' }\nconst all = %s\n", len(tests), list) +
+		`export function draw({ root }, t, frame) {
+	const n = Math.floor(frame / 2), html = frame % 2 ? "<b>a</b>" + all[n % all.length] : ""
+	root.innerHTML = ""
+	if (n < all.length) root.innerHTML = html
+	else root.appendChild(document.createElement("div")).attachShadow({ mode: "closed" }).innerHTML = html
+}`
+	s := open2(t, load(t, strings.Replace(src, fmt.Sprintf("duration: %d", len(tests)), fmt.Sprintf("duration: %g", float64(len(tests)*4)/10), 1), nil), nil)
+	for i := range 2 * len(tests) {
+		tt, where := tests[i%len(tests)], "root"
+		if i >= len(tests) {
+			where = "shadow"
+		}
+		t.Run(where+"/"+tt.name, func(t *testing.T) {
+			// What the browser tells late of the last is told here.
+			_ = s.Frames(testContext(t), 0, 2*i, 2*i+1, drop)
+			f := wantFailure(t, s.Frames(testContext(t), 0, 2*i+1, 2*i+2, drop), tt.code, 2*i+1, 0)
+			if !strings.Contains(f.Text, tt.text) {
+				t.Errorf("%q does not tell %q", f.Text, tt.text)
+			}
+		})
+	}
+}
+
+// A page that is built once, which the look before the first frame has seen
+// already, is not taken for good in the frames.
+func TestDOMBuiltOnce(t *testing.T) {
+	const head = "export const meta = { width: 64, height: 64, fps: 30, duration: 2, kind: 'dom' }\n"
+	for _, tt := range []struct {
+		html string
+		code fault.Code
+	}{
+		{"<marquee>x</marquee>", fault.SceneUnsupported},
+		{"<img src=none.png>", fault.SceneAsset},
+		{"<b>\\u{10FFFD}</b>", fault.SceneGlyph},
+		{"<link rel=stylesheet href=https://elsewhere.example/a.css>", fault.SceneNetwork},
+	} {
+		html := "const html = '<p>a</p>" + tt.html + "'\n"
+		s := open2(t, load(t, head+html+"let p\nexport function draw({ root }) {\n  if (!p) { root.innerHTML = html; p = root.firstChild }\n}", nil), nil)
+		for _, frame := range []int{7, 8} {
+			wantFailure(t, s.Frames(testContext(t), 0, frame, frame+1, drop), tt.code, frame, 0)
+		}
+		_, err := tryOpen(t, load(t, head+html+"export function setup(env, { root }) { root.innerHTML = html }\nexport function draw() {}", nil), nil)
+		wantFailure(t, err, tt.code, scene.NoFrame, 0)
+	}
+}
+
+// A page that would go away, or throws once, blames the scene and not the
+// browser; what the author never wrote is not noted.
+func TestDOMStays(t *testing.T) {
+	const head = "export const meta = { width: 64, height: 64, fps: 30, duration: 2, kind: 'dom' }\nlet done\n"
+	at := "export function draw({ root }, t, frame) {\n  if (frame === 4)\n    %s\n}"
+	tests := []struct {
+		name, src   string
+		code        fault.Code
+		frame, line int
+		text        string
+	}{
+		{"address", head + fmt.Sprintf(at, "location.href = 'https://elsewhere.example/'"), fault.SceneUnsupported, 4, 5, "elsewhere.example"},
+		{"own address", head + fmt.Sprintf(at, "location.assign('/page.html?again')"), fault.SceneUnsupported, 4, 5, "page.html?again"},
+		{"reload", head + fmt.Sprintf(at, "location.reload()"), fault.SceneUnsupported, 4, 5, "itself again"},
+		{"link", head + fmt.Sprintf(at, "{ const a = root.appendChild(document.createElement('a')); a.href = '/elsewhere'; a.click() }"), fault.SceneUnsupported, 4, 5, "elsewhere"},
+		{"back", head + fmt.Sprintf(at, "history.back()"), fault.SceneUnsupported, 4, 5, "history.back"},
+		{"state", head + fmt.Sprintf(at, "history.pushState(1, '', '/elsewhere/')"), fault.SceneUnsupported, 4, 5, "pushState"},
+		{"open", head + fmt.Sprintf(at, "document.open()"), fault.SceneUnsupported, 4, 5, "document.open"},
+		{"form", head + fmt.Sprintf(at, "{ root.innerHTML = '<form action=/elsewhere></form>'; root.firstChild.submit() }"), fault.SceneUnsupported, 4, 0, "elsewhere"},
+		{"rejected", head + fmt.Sprintf(at, "(async () => null.foo)()"), fault.SceneThrew, 4, 5, "nobody waits"},
+		{"once", head + "export function draw({ root }) {\n  if (done) return\n  done = true\n  document.createElement('iframe')\n}", fault.SceneUnsupported, 0, 6, "<iframe>"},
+		{"then", head + fmt.Sprintf(at, "Object.prototype.then = k => k(1)"), fault.SceneUnsupported, 4, 0, "Object.prototype.then"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n := 0
+			s, err := tryOpen(t, load(t, tt.src, nil), nil)
+			if err == nil {
+				err = s.Frames(testContext(t), 0, 0, 60, func(int, Frame) error { n++; return nil })
+			}
+			f := wantFailure(t, err, tt.code, tt.frame, tt.line)
+			if !strings.Contains(f.Text, tt.text) || n != tt.frame {
+				t.Errorf("after %d frames: %q does not tell %q", n, f.Text, tt.text)
+			}
+		})
+	}
+	t.Run("what stays", func(t *testing.T) {
+		src := head + fmt.Sprintf(at, "{ location.hash = 'x'; root.innerHTML = '<input value=a><button>b</button><select><option>c</select><textarea>d</textarea>' }")
+		s := open2(t, load(t, src, nil), nil)
+		if err := s.Frames(testContext(t), 0, 0, 8, drop); err != nil || len(s.Notes()) > 0 {
+			t.Errorf("%v, notes %v", err, s.Notes())
+		}
+	})
 }
 
 // A page that loops is ended, and the line told.
