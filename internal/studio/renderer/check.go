@@ -277,7 +277,7 @@ func (r *CheckResult) judge(e *examination) {
 	} else {
 		r.warn("frozen", same, "the same as the one before", "Stillness is fine where it is meant.")
 	}
-	r.warn("slow_frames", slow, fmt.Sprintf("drawn in more than %d ms", slowFrame.Milliseconds()), "Blur and shadows are dear; gradients and paths can be made once and kept.")
+	r.warn("slow_frames", slow, fmt.Sprintf("drawn in more than %d ms", slowFrame.Milliseconds()), "Blur, shadows and long loops are dear, also in promises; gradients and paths can be made once and kept.")
 	r.Warnings = append(r.Warnings, e.texts.findings()...)
 	slices.SortStableFunc(r.Warnings, func(a, b Finding) int { return cmp.Compare(a.Frame, b.Frame) })
 	r.OK = len(r.Errors) == 0

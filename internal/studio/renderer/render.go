@@ -100,6 +100,7 @@ func (s *Studio) film(ctx context.Context, b *scene.Bundle, o RenderOptions) (Re
 	if err != nil {
 		return RenderResult{}, fmt.Errorf("name the film: %w", err)
 	}
+	drawn := &frames{Stage: st}
 	made, err := encode.Film(ctx, encode.Options{
 		Width: m.Width, Height: m.Height, FPS: m.FPS, Frames: m.Frames(),
 		Quality: o.Quality, Preset: o.Preset, CRF: o.CRF,
@@ -109,9 +110,13 @@ func (s *Studio) film(ctx context.Context, b *scene.Bundle, o RenderOptions) (Re
 		Work: filepath.Join(s.State, "renders"), Out: o.Out, Poster: o.Poster,
 		Parallel: runtime.GOMAXPROCS(0), FFmpeg: s.FFmpeg, Spawn: s.Spawn,
 		Progress: o.Progress, Log: s.Log,
-	}, frames{st})
+	}, drawn)
 	if err != nil {
 		return RenderResult{}, err //nolint:wrapcheck // it is the user's error already, or the browser's
+	}
+	said := notes(st)
+	if slow, ok := drawn.slow(); ok {
+		said = append(said, slow)
 	}
 	quality := o.Quality
 	if quality == "" {
@@ -122,23 +127,13 @@ func (s *Studio) film(ctx context.Context, b *scene.Bundle, o RenderOptions) (Re
 		Frames: made.Frames, Seconds: float64(made.Frames) / float64(m.FPS), Bytes: made.Size, SHA256: made.SHA256,
 		Quality: quality, Poster: o.Poster, PosterFrame: made.PosterFrame,
 		Stretches: made.Stretches, Reused: made.Reused, Repeats: made.Repeats, Workers: st.Workers(),
-		Notes: notes(st), Verdict: recording.VerdictComplete, // Film has decoded every frame
+		Notes: said, Verdict: recording.VerdictComplete, // Film has decoded every frame
 	}, nil
 }
 
 func drawnBy(st *stage.Stage) string {
 	name, version := st.Browser()
 	return name + " " + version
-}
-
-// frames is a stage as the encoder sees it.
-type frames struct{ *stage.Stage }
-
-// Frames implements encode.Source.
-func (f frames) Frames(ctx context.Context, worker, from, to int, use func(int, encode.Frame) error) error {
-	return f.Stage.Frames(ctx, worker, from, to, func(n int, p stage.Frame) error { //nolint:wrapcheck // it is the user's error already
-		return use(n, encode.Frame{Pix: p.Pix, Stride: p.Stride, Width: p.Width, Height: p.Height})
-	})
 }
 
 // renderFault makes a clear error of one that broke a film off.
