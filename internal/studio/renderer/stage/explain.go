@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/proofreel/proofreel/internal/fault"
@@ -123,6 +124,11 @@ func (s *Stage) explain(err error, frame int) error {
 	case errors.As(err, &memory):
 		f := &scene.Failure{Code: fault.SceneMemory, Text: memory.Error(), Frame: frame, Hint: "Let the scene keep less, or allow more memory."}
 		return f.Fault()
+	case errors.Is(err, chromium.ErrGone), errors.As(err, &died) && outOfMemory(died.Tail):
+		// Nothing else ends a realm in a browser that lives: a scene can't close
+		// its own, and ours are ended between calls.
+		f := &scene.Failure{Code: fault.SceneMemory, Text: "the scene's objects grew beyond what the browser holds in one worker or page (some gigabytes)", Frame: frame, Hint: "Let the scene keep less: typed arrays for many numbers, fewer and smaller lists."}
+		return f.Fault()
 	case errors.As(err, &start):
 		return fault.Wrap(err, fault.BrowserFailed, "Try the browser by hand: "+s.cfg.Program.Path+" --version", "the browser for the scene")
 	case errors.As(err, &died):
@@ -134,6 +140,12 @@ func (s *Stage) explain(err error, frame int) error {
 	default:
 		return fault.Wrap(err, fault.BrowserFailed, "Try again; if it comes again, please report it.", "the browser for the scene")
 	}
+}
+
+// outOfMemory tells by what a browser wrote last whether its JavaScript engine
+// gave up.
+func outOfMemory(tail string) bool {
+	return strings.Contains(tail, "V8 javascript OOM") || strings.Contains(tail, "JavaScript heap out of memory")
 }
 
 func missing(err error) error {

@@ -164,6 +164,19 @@ export function draw() { for (let i = 0; i < 400; i++) all.push(new Uint8Array(2
 	wantFailure(t, s.Frames(testContext(t), 0, 0, 30, drop), fault.SceneMemory, 0, 0)
 }
 
+// Lists that outgrow the engine, and not the limit for the browser, are the
+// scene's fault as well.
+func TestMemoryOfObjects(t *testing.T) {
+	for _, kind := range []string{"2d", "dom"} {
+		t.Run(kind, func(t *testing.T) {
+			src := "export const meta = { width: 64, height: 64, fps: 30, duration: 1, kind: '" + kind + "', sequential: true }\n" +
+				"export function draw(ctx, t, frame) { if (frame === 2) { const a = []; for (;;) a.push(new Array(3e7).fill(frame)) } }"
+			s := open2(t, load(t, src, nil), nil)
+			wantFailure(t, s.Frames(testContext(t), 0, 0, 30, drop), fault.SceneMemory, 2, 0)
+		})
+	}
+}
+
 // The browser's death, at any moment, is one clear error and leaves nothing;
 // so does the caller's change of mind.
 func TestEnds(t *testing.T) {
