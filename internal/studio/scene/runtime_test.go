@@ -26,6 +26,9 @@ const sample = `({
 	temporal: globalThis.Temporal ? [Temporal.Now.instant(), Temporal.Now.plainDateISO(), Temporal.Now.zonedDateTimeISO()].map(String) : '',
 	event: new Event('x').timeStamp, cores: navigator.hardwareConcurrency, agent: navigator.userAgent, language: navigator.languages,
 	money: (1234.5).toLocaleString(), date: new Date(0).toLocaleString(),
+	file: new File([], 'x').lastModified, dated: new File(['a'], 'x', {lastModified: 5}).lastModified, isFile: [new File([], 'x') instanceof File, new File(['ab'], 'x') instanceof Blob, new File(['ab'], 'x').size, new File([], 'x').constructor === File],
+	json: JSON.stringify(performance), mark: typeof PerformanceMark === 'function' ? new PerformanceMark('x').startTime : 1000,
+	timeline: globalThis.document ? document.timeline.currentTime : 1000, modified: globalThis.document ? document.lastModified : '', memory: String(console.memory) + String(performance.memory),
 	rand: env.rand('a', 1), noise: env.noise(1.3, 2.7, 0.2), t: env.t, frame: env.frame,
 })`
 
@@ -71,6 +74,7 @@ func testStill(t *testing.T, l *lab, kind string) {
 	for name, want := range map[string]any{
 		"made": "2026-01-01T00:00:01.000Z", "clock": 1000.0, "entries": 0.0, "zone": "UTC", "cores": 4.0, "event": 1000.0, "t": 1.0,
 		"money": "1,234.5", "date": "1/1/1970, 12:00:00 AM", "bits": "1/1/2026",
+		"file": 1767225601000.0, "dated": 5.0, "json": `{"timeOrigin":1767225600000}`, "mark": 1000.0, "timeline": 1000.0, "memory": "undefinedundefined",
 	} {
 		if d := cmp.Diff(want, s[name]); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -103,6 +107,11 @@ func testTimers(t *testing.T, l *lab, kind string) {
 		t.Error("not sequential after a timer")
 	}
 	r.run("for (let f = 0; f < 4; f++) { P.begin(f); log.push(['draw', f]) }")
+	other := l.realm(t, kind)
+	other.run("globalThis.signal = AbortSignal.timeout(50); globalThis.order = []; setImmediate(a => order.push(a), 7); clearImmediate(setImmediate(() => order.push(8)))")
+	if got := other.text("(P.begin(0), P.begin(1), order.push(signal.aborted), P.begin(2), order.push(signal.aborted, signal.reason.name), order)"); got != `[7,false,true,"TimeoutError"]` {
+		t.Errorf("by the scene's clock: %s", got)
+	}
 	// Frames are 33.3 ms apart.
 	want := `[["frame",0],["draw",0],["soon",20],["nested",25],["frame",33.333333333333336],["draw",1],["every",40],["frame",66.66666666666667],["draw",2],["every",80],["late",100,3],["draw",3]]`
 	if got := r.text("log"); got != want {
@@ -156,6 +165,21 @@ func testRefused(t *testing.T, l *lab, kind string) {
 	}
 	r.wantThrow("Atomics.wait(new Int32Array(4), 0, 0)", "scene_unsupported", "Atomics.wait is refused")
 	r.wantThrow("await crypto.subtle.generateKey({}, true, [])", "scene_unsupported", "generateKey")
+	r.wantThrow("await crypto.subtle.sign({name: 'ECDSA', hash: 'SHA-256'}, {}, new Uint8Array(1))", "scene_unsupported", "sign by ECDSA")
+	r.wantThrow("await crypto.subtle.encrypt({name: 'RSA-OAEP'}, {}, new Uint8Array(1))", "scene_unsupported", "encrypt by RSA-OAEP")
+	r.wantThrow("URL.createObjectURL(new Blob(['x']))", "scene_unsupported", "URL.createObjectURL is refused: its addresses")
+	r.wantThrow("performance.measureUserAgentSpecificMemory?.() ?? globalThis.open()", "scene_unsupported", "is refused")
+	fresh := l.realm(t, kind) // in which no frame is drawn
+	if got := fresh.text(`crypto.subtle.importKey('raw', new Uint8Array(8), {name: 'HMAC', hash: 'SHA-256'}, false, ['sign']).then(k => crypto.subtle.sign('HMAC', k, new Uint8Array(1))).then(s => s.byteLength)`); got != "32" {
+		t.Errorf("HMAC gives %s", got)
+	}
+	if got := fresh.text("createImageBitmap(new ImageData(3, 2)).then(b => b.width)"); got != "3" {
+		t.Errorf("before the frames a bitmap is %s wide", got)
+	}
+	fresh.run("P.begin(0)")
+	fresh.wantThrow("await createImageBitmap(new ImageData(3, 2))", "scene_async", "createImageBitmap in draw")
+	fresh.wantThrow("await new Blob(['x']).text()", "scene_async", "text in draw")
+	fresh.run("P.check()")
 	if got := r.text("[typeof fetch, typeof indexedDB, new WeakRef(env).deref() === env, typeof new FinalizationRegistry(() => {}).register({})]"); got != `["function","object",true,"undefined"]` {
 		t.Errorf("asking is refused: %s", got)
 	}

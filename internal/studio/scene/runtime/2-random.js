@@ -140,8 +140,24 @@ function installRandom() {
   });
   const subtle = proto && Object.getOwnPropertyDescriptor(proto, 'subtle');
   if (subtle && typeof SubtleCrypto === 'function') {
-    fix(SubtleCrypto.prototype, 'generateKey', function generateKey() {
-      fail('scene_unsupported', 'crypto.subtle.generateKey is refused: its keys are never the same; take env.rand');
-    });
+    // These put chance of their own into what they give, but for some algorithms.
+    const same = {
+      sign: ['HMAC', 'RSASSA-PKCS1-V1_5', 'ED25519'],
+      encrypt: ['AES-CTR', 'AES-CBC', 'AES-GCM'],
+      wrapKey: ['AES-CTR', 'AES-CBC', 'AES-GCM', 'AES-KW'],
+      generateKey: [],
+      encapsulateKey: [],
+      encapsulateBits: [],
+    };
+    for (const [name, allowed] of Object.entries(same)) {
+      const is = SubtleCrypto.prototype[name];
+      if (typeof is !== 'function') continue;
+      fix(SubtleCrypto.prototype, name, function (...args) {
+        const algorithm = args[name === 'wrapKey' ? 3 : 0];
+        const called = String((algorithm && algorithm.name) || algorithm).toUpperCase();
+        if (!allowed.includes(called)) fail('scene_unsupported', `crypto.subtle.${name} by ${called} is refused: what it gives is never the same; take env.rand`);
+        return is.apply(this, args);
+      });
+    }
   }
 }

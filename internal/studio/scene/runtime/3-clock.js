@@ -157,7 +157,35 @@ function installPerformance() {
       if (!d || d.configurable) fixGetter(owner, name, () => undefined);
     }
   }
+  fix(proto, 'toJSON', () => ({ timeOrigin: EPOCH }));
   if (typeof Event === 'function') fixGetter(Event.prototype, 'timeStamp', () => state.now);
+  if (typeof PerformanceEntry === 'function') {
+    fixGetter(PerformanceEntry.prototype, 'startTime', () => state.now);
+    fix(PerformanceEntry.prototype, 'toJSON', () => ({}));
+  }
+  if (typeof AnimationTimeline === 'function') fixGetter(AnimationTimeline.prototype, 'currentTime', () => state.now);
+  if (typeof Document === 'function') fixGetter(Document.prototype, 'lastModified', () => '01/01/2026 00:00:00');
+  if ('memory' in console) fixGetter(console, 'memory', () => undefined);
+}
+
+// installDated has what carries a time, or waits for one, do so by the scene's.
+function installDated() {
+  if (typeof File === 'function') {
+    const Real = File;
+    const Dated = new Proxy(Real, {
+      construct(target, args, newTarget) {
+        if (args.length >= 2) args[2] = { lastModified: wall(), ...args[2] };
+        return Reflect.construct(target, args, newTarget === Dated ? target : newTarget);
+      },
+    });
+    Object.defineProperty(Real.prototype, 'constructor', { value: Dated, writable: false, configurable: false });
+    fix(G, 'File', Dated);
+  }
+  fix(AbortSignal, 'timeout', function timeout(ms) {
+    const controller = new AbortController();
+    G.setTimeout(() => controller.abort(new DOMException('signal timed out', 'TimeoutError')), ms);
+    return controller.signal;
+  });
 }
 
 // The rest of the realm must stand in one place: an author's machine must not

@@ -33,9 +33,13 @@ function installLate() {
 function inSetupOnly(owner, name, shown) {
   const is = owner && owner[name];
   if (typeof is !== 'function') return;
-  fix(owner, name, function (...args) {
-    if (state.drawing) fail('scene_async', `${shown} in draw: no frame waits for what it promises; call it in setup, and await it there`);
-    return is.apply(this, args);
+  Object.defineProperty(owner, name, {
+    configurable: true, // installRandom refuses some of these altogether
+    writable: false,
+    value(...args) {
+      if (state.drawing) fail('scene_async', `${shown} in draw: no frame waits for what it promises; call it in setup, and await it there`);
+      return is.apply(this, args);
+    },
   });
 }
 

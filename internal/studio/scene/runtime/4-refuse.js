@@ -39,6 +39,7 @@ const INSTEAD = Object.freeze({
   gpu: 'WebGPU is not there; meta.kind "webgl" gives WebGL2',
   userAgentData: 'navigator.userAgent is the same everywhere',
   VideoDecoder: 'videos can not be played in a scene: name pictures in meta.assets',
+  'URL.createObjectURL': 'its addresses are never the same; write a data: URL, or name the file in meta.assets',
   Audio: 'a film has no sound',
   AudioContext: 'a film has no sound',
 });
@@ -95,6 +96,8 @@ function installRefusals(kind) {
       else refuseObject(G.navigator, name, code, `navigator.${name}`);
     }
   }
+  refuseCall(URL, 'createObjectURL', 'scene_unsupported', 'URL.createObjectURL');
+  refuseCall(Performance.prototype, 'measureUserAgentSpecificMemory', 'scene_unsupported', 'performance.measureUserAgentSpecificMemory');
   installMemory();
   if (typeof Atomics === 'object') {
     for (const name of ['wait', 'waitAsync', 'pause']) {

@@ -105,12 +105,13 @@ const api = Object.freeze({
     state.installed = true;
     Error.stackTraceLimit = 50;
     const wrong = installPlace();
+    installLate();
+    installPromises();
     installRandom();
     installDate();
     installPerformance();
     clock.install();
-    installLate();
-    installPromises();
+    installDated();
     text.install(options);
     installRefusals(options.kind);
     styles = deepFreeze(options.styles || {});
