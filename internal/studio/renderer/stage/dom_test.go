@@ -392,6 +392,30 @@ func TestDOMStays(t *testing.T) {
 			}
 		})
 	}
+	t.Run("animated asset", func(t *testing.T) {
+		src := strings.Replace(head, "fps", "assets: { a: 'a.gif' }, fps", 1) + "export function draw({ root }) {\n  root.innerHTML = '<img src=assets/a>'\n}"
+		_, err := tryOpen(t, load(t, src, map[string]string{"a.gif": animatedGIF()}), nil)
+		if f := wantFailure(t, err, fault.SceneUnsupported, scene.NoFrame, 0); !strings.Contains(f.Text, "asset a is an animated picture") {
+			t.Errorf("%q", f.Text)
+		}
+	})
+	t.Run("shadow animation", func(t *testing.T) {
+		src := head + "export function setup(env, { root }) {\n" +
+			"  root.appendChild(document.createElement('div')).attachShadow({ mode: 'open' }).innerHTML = '<style>@keyframes k { from { transform: none } to { transform: translateX(60px) } } i { position: absolute; top: 0; left: 0; width: 4px; height: 4px; background: #fff; animation: k 2s linear both }</style><i></i>'\n}\n" +
+			"export function draw() {}"
+		s := open2(t, load(t, src, nil), nil)
+		for _, at := range []int{50, 10} { // a pixel a frame
+			err := s.Frames(testContext(t), 0, at, at+1, func(_ int, f Frame) error {
+				if pixelAt(f, at+2, 2)[0] < 200 || pixelAt(f, at-4, 2)[0] > 50 {
+					t.Errorf("frame %d: the box is elsewhere", at)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	t.Run("what stays", func(t *testing.T) {
 		src := head + fmt.Sprintf(at, "{ location.hash = 'x'; root.innerHTML = '<input value=a><button>b</button><select><option>c</select><textarea>d</textarea>' }")
 		s := open2(t, load(t, src, nil), nil)
