@@ -87,6 +87,7 @@ function build() {
   paper.height = meta.height
   paper.setAttribute("content", "drawable")
   root.setAttribute("drawable", "")
+  paper.onpaint = onPaint
   paper.append(root)
   document.body.append(paper)
 }
@@ -226,7 +227,13 @@ async function turn(frame, wasSequential) {
 const request = fast ? method(HTMLCanvasElement, "requestPaint") : undefined
 const capture = fast ? method(HTMLCanvasElement, "captureElementImage") : undefined
 const patience = 500 // ms of the real clock
-let recorded = false
+let changed = true // since the last record; the browser may paint between two
+let painted // called at the next paint
+
+function onPaint(e) {
+  if (e.changedElements.length > 0) changed = true
+  painted?.()
+}
 
 // record waits until the browser has laid the page out, and gives the record,
 // or nothing when it is the same as the last. A request that the browser drops,
@@ -238,13 +245,13 @@ function record() {
       request(paper)
       timer = setTimeout(ask, patience)
     }
-    paper.onpaint = e => {
-      paper.onpaint = null
+    painted = () => {
+      painted = undefined
       clearTimeout(timer)
       try {
-        if (recorded && e.changedElements.length === 0) return keep(undefined)
-        recorded = true
+        if (!changed) return keep(undefined)
         keep(capture(paper, root))
+        changed = false
       } catch (e) {
         fail(new SceneError("browser_failed", `the page could not be recorded: ${e.message}`))
       }
@@ -279,7 +286,7 @@ async function run({ run, first, from, to, sequential }) {
       await land(ahead - 1)
     }
   } catch (e) {
-    recorded = false // this frame's record may be lost
+    changed = true // this frame's record may be lost
     failure = explain(e)
   }
   try {
@@ -307,7 +314,7 @@ async function still({ first, frame, sequential }) {
     const { pixels, cost } = await painter("give", { image, cost: now() - begun }, image ? [image] : [])
     return { __proto__: null, pixels, cost, next: at, notes: notes() }
   } catch (e) {
-    recorded = false
+    changed = true
     return { __proto__: null, error: explain(e), next: at, notes: notes() }
   }
 }

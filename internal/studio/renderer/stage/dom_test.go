@@ -170,6 +170,29 @@ export function draw(ctx, t, frame) { // the first frames set what is there alre
 	}
 }
 
+// What changed while nobody recorded, as a page does that waits for a picture,
+// is in the frame.
+func TestDOMPaintBetween(t *testing.T) {
+	const src = `
+export const meta = { width: 64, height: 32, fps: 10, duration: 1, kind: "dom" }
+export function draw({ root }, t, frame) {
+	root.style.background = frame < 4 ? "#000" : "#fff"
+	if (frame === 4) root.innerHTML = '<img src="data:image/svg+xml,' + encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8">' + '<g/>'.repeat(200000) + '</svg>') + '">'
+}`
+	s := open2(t, load(t, src, nil), nil)
+	for range 3 { // a picture is new to the page once only
+		err := s.Frames(testContext(t), 0, 3, 6, func(frame int, f Frame) error {
+			if lit := pixelAt(f, 60, 30)[0] > 200; lit != (frame >= 4) {
+				t.Errorf("frame %d: lit is %v", frame, lit)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // dotPNG is one pixel of #336699.
 const dotPNG = "\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90\x77\x53\xde\x00\x00\x00\x0c\x49\x44\x41\x54\x78\xda\x63\x30\x4e\x9b\x09\x00\x02\x02\x01\x33\x68\x7a\x31\xf8\x00\x00\x00\x00\x49\x45\x4e\x44\xae\x42\x60\x82"
 
