@@ -18,7 +18,7 @@ func TestSlowSceneIsTold(t *testing.T) {
   go();
 }`
 	looping := func(loops string) Source {
-		path := writeScene(t, small("duration: 0.07")+strings.Replace(code, "LOOPS", loops, 1))
+		path := writeScene(t, small("duration: 0.1")+strings.Replace(code, "LOOPS", loops, 1))
 		return Source{Scene: path, Workers: 1, FrameTimeout: time.Minute}
 	}
 	s := newStudio(t)

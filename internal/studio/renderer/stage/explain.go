@@ -113,6 +113,7 @@ func (s *Stage) explain(err error, frame int) error {
 		died   *chromium.DiedError
 		start  *chromium.StartError
 	)
+	err = s.withBrowser(err)
 	switch {
 	case err == nil:
 		return nil
@@ -125,8 +126,8 @@ func (s *Stage) explain(err error, frame int) error {
 		f := &scene.Failure{Code: fault.SceneMemory, Text: memory.Error(), Frame: frame, Hint: "Let the scene keep less, or allow more memory."}
 		return f.Fault()
 	case errors.Is(err, chromium.ErrGone), errors.As(err, &died) && outOfMemory(died.Tail):
-		// Nothing else ends a realm in a browser that lives: a scene can't close
-		// its own, and ours are ended between calls.
+		// Nothing else ends a realm while the process lives in which it is: a scene
+		// can't close its own, and ours are ended between calls.
 		f := &scene.Failure{Code: fault.SceneMemory, Text: "the scene's objects grew beyond what the browser holds in one worker or page (some gigabytes)", Frame: frame, Hint: "Let the scene keep less: typed arrays for many numbers, fewer and smaller lists."}
 		return f.Fault()
 	case errors.As(err, &start):
@@ -146,6 +147,24 @@ func (s *Stage) explain(err error, frame int) error {
 // gave up.
 func outOfMemory(tail string) bool {
 	return strings.Contains(tail, "V8 javascript OOM") || strings.Contains(tail, "JavaScript heap out of memory")
+}
+
+// crashPatience is for how long the word that a page's process has ended may
+// follow the word that what was in it is gone.
+const crashPatience = time.Second
+
+// withBrowser adds to the end of a page or worker that of its process, if that
+// is what ended it: somebody killed it, and no scene did.
+func (s *Stage) withBrowser(err error) error {
+	if !errors.Is(err, chromium.ErrGone) || s.browser == nil {
+		return err
+	}
+	select {
+	case <-s.browser.Done():
+		return s.browser.Err()
+	case <-time.After(crashPatience):
+		return err
+	}
 }
 
 func missing(err error) error {
