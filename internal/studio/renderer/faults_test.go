@@ -83,14 +83,14 @@ func TestSceneNotFound(t *testing.T) {
 	wantFault(t, err, fault.SceneNotFound)
 }
 
-// moving is a film long enough to be disturbed: 4 s at 1280x720.
-const moving = `export const meta = { width: 1280, height: 720, fps: 30, duration: 4 };
+// moving is a film long enough to be disturbed: 4 s at 640x360.
+const moving = `export const meta = { width: 640, height: 360, fps: 30, duration: 4 };
 export function draw(ctx, t, frame, env) {
   ctx.fillStyle = "#102040";
-  ctx.fillRect(0, 0, 1280, 720);
+  ctx.fillRect(0, 0, 640, 360);
   for (let i = 0; i < 300; i++) {
     ctx.fillStyle = "hsl(" + (i * 9 + frame * 3) % 360 + " 70% 60%)";
-    ctx.fillRect(env.rand("x" + i) * 1200 + 30 * Math.sin(t * 3 + i), env.rand("y" + i) * 680, 40, 24);
+    ctx.fillRect(env.rand("x" + i) * 600 + 30 * Math.sin(t * 3 + i), env.rand("y" + i) * 340, 20, 12);
   }
 }`
 
