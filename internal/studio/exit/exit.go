@@ -106,7 +106,8 @@ func (c Config) withDefaults() (Config, error) {
 // an error, nothing has: a [RefusedError] (a fault of code exit_refused) where the
 // files are to blame, and then they are deleted from the box; a fault of code
 // box_failed where a box of ours ended before its time, and then they are kept;
-// the runner's errors, and those of our own disk.
+// disk_full or out_unwritable where the paths can't be written, and then what
+// lay there does still; the runner's errors.
 func Leave(ctx context.Context, c Config) (Published, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -143,10 +144,11 @@ func (l *leaving) close() {
 
 func (l *leaving) stage(path string) (*staged, error) {
 	s, err := stageIn(filepath.Dir(path))
-	if err == nil {
-		l.open = append(l.open, s)
+	if err != nil {
+		return nil, outFault(err)
 	}
-	return s, err
+	l.open = append(l.open, s)
+	return s, nil
 }
 
 func (l *leaving) leave(ctx context.Context) (Published, error) {
@@ -170,12 +172,8 @@ func (l *leaving) leave(ctx context.Context) (Published, error) {
 	if p.Poster, err = l.examinePoster(poster); err != nil {
 		return Published{}, err
 	}
-	// The film comes last: where it lies, the poster does, too.
-	if err := poster.publish(l.Poster); err != nil {
+	if err := l.publish(film, poster); err != nil {
 		return Published{}, err
-	}
-	if err := film.publish(l.Film); err != nil {
-		return Published{}, errors.Join(err, os.Remove(l.Poster))
 	}
 	return p, nil
 }

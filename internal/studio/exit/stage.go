@@ -82,20 +82,35 @@ func (s *staged) sum() ([sha256.Size]byte, error) {
 // then lies there is this very inode, with nothing changed since it was
 // examined.
 func (s *staged) publish(path string) error {
+	if err := s.prepare(path); err != nil {
+		return err
+	}
+	return s.place(path)
+}
+
+// prepare does all of publish that can want for room: what is left is to give
+// a file that has a name another.
+func (s *staged) prepare(path string) error {
 	if err := s.Chmod(0o644); err != nil {
 		return fmt.Errorf("make %s readable: %w", path, err)
 	}
 	if err := s.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", path, err)
 	}
-	if s.name == "" {
-		name := tempName(s.dir)
-		own := fmt.Sprintf("/proc/self/fd/%d", s.Fd())
-		if err := unix.Linkat(unix.AT_FDCWD, own, unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW); err != nil {
-			return fmt.Errorf("give %s a name: %w", path, err)
-		}
-		s.name = name
+	if s.name != "" {
+		return nil
 	}
+	name := tempName(s.dir)
+	own := fmt.Sprintf("/proc/self/fd/%d", s.Fd())
+	if err := unix.Linkat(unix.AT_FDCWD, own, unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW); err != nil {
+		return fmt.Errorf("give %s a name: %w", path, err)
+	}
+	s.name = name
+	return nil
+}
+
+// place gives a prepared file its name.
+func (s *staged) place(path string) error {
 	if err := os.Rename(s.name, path); err != nil {
 		return fmt.Errorf("publish %s: %w", path, err)
 	}
