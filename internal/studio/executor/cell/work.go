@@ -61,10 +61,11 @@ func used(work *os.File) usage {
 	return usageOf(st)
 }
 
-// usedAt says it of the file system at a path; nothing, where it can't be seen.
+// usedAt says it of the file system in memory at a path; nothing, where it
+// can't be seen or is another kind: a disk of the host's says nothing of a box.
 func usedAt(path string) usage {
 	var st unix.Statfs_t
-	if unix.Statfs(path, &st) != nil {
+	if unix.Statfs(path, &st) != nil || st.Type != unix.TMPFS_MAGIC {
 		return usage{}
 	}
 	return usageOf(st)
