@@ -63,9 +63,11 @@ type authorship struct {
 // generateHere makes a film on this machine.
 func generateHere(ctx context.Context, o GenerateOptions) (res GenerateResult, err error) {
 	log := slog.New(slog.DiscardHandler)
-	if o.Out, o.Poster, err = places(o.Out, o.Poster); err != nil {
+	place, err := claimOut(o.Out, o.Poster)
+	if err != nil {
 		return GenerateResult{}, err
 	}
+	defer place.release()
 	by, err := authorOf(ctx, o, os.Getenv)
 	if err != nil {
 		return GenerateResult{}, err
@@ -89,7 +91,7 @@ func generateHere(ctx context.Context, o GenerateOptions) (res GenerateResult, e
 	width, height, _ := o.Order.Aspect.Size() // the order was checked
 	made, err := w.Run(ctx, workflow.Order{
 		ID: jobID(), Prompt: o.Order.Prompt, Seconds: float64(o.Order.Seconds), Width: width, Height: height, Style: o.Order.Style,
-		Tier: by.tier, Exit: exit.Mode(o.Exit), Film: o.Out, Poster: o.Poster,
+		Tier: by.tier, Exit: exit.Mode(o.Exit), Film: place.film, Poster: place.poster,
 	}, o.Progress)
 	if err != nil {
 		return GenerateResult{}, err //nolint:wrapcheck // it is the user's error
@@ -231,19 +233,4 @@ func covered(ranges [][2]rune) func(rune) bool {
 		})
 		return ok
 	}
-}
-
-// places makes the film's folder, and its paths such that they mean the same
-// in every directory.
-func places(film, poster string) (string, string, error) {
-	film, err1 := filepath.Abs(film)
-	poster, err2 := filepath.Abs(poster)
-	err := errors.Join(err1, err2)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(film), 0o755) //nolint:gosec // as any program's output
-	}
-	if err != nil {
-		return "", "", fault.Wrap(err, fault.OutUnwritable, "Name a file in a folder that you can write.", "--out can't be written")
-	}
-	return film, poster, nil
 }
