@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/host/statefile"
 	"github.com/proofreel/proofreel/internal/studio/agent"
 	"github.com/proofreel/proofreel/internal/studio/executor"
@@ -121,7 +123,23 @@ func (r *run) screen(ctx context.Context) error {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
 		return err //nolint:wrapcheck // it is looked for
 	}
+	if verdict == screen.Unchecked && (ctx.Err() != nil || upstreamFailed(door.Close())) {
+		return fault.New(fault.ModelFailed, "Look at the key and its account; with --upstream, whether the server is there, speaks the Messages API and has the model.",
+			"the model that screens the prompt gave no answer")
+	}
 	return verdict.Fault() //nolint:wrapcheck // it is the user's error
+}
+
+// upstreamFailed says whether the model's server, and not its answer, is to
+// blame: the gateway could not reach it, was refused, or got what is no answer
+// of the API.
+func upstreamFailed(s gateway.Summary) bool {
+	for rule, n := range s.Denied {
+		if n > 0 && strings.HasPrefix(rule, "upstream_") {
+			return true
+		}
+	}
+	return false
 }
 
 // write has the agent work in its box. When it returns without an error, the

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image/jpeg"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,9 +107,16 @@ func TestScreenFailsClosed(t *testing.T) {
 		"words for booleans": {answer(`{"brief":"true","disallowed":"false","category":"none"}`), fault.PromptUnchecked},
 		"two values":         {answer(`{"brief":true,"disallowed":false,"category":"none"} {}`), fault.PromptUnchecked},
 		"nothing":            {answer(""), fault.PromptUnchecked},
-		"an error":           {gatewaytest.Error(500, "api_error", secret), fault.PromptUnchecked},
-		"cut off":            {gatewaytest.Reply{Body: `{"id":`, Cut: true}, fault.PromptUnchecked},
-		"no usage, no stop":  {gatewaytest.Reply{Body: `{"type":"message","role":"assistant","content":[{"type":"text","text":"{}"}]}`}, fault.PromptUnchecked},
+		// Not the answer is to blame, but that there is none.
+		"an error":          {gatewaytest.Error(500, "api_error", secret), fault.ModelFailed},
+		"another's key":     {gatewaytest.Error(401, "authentication_error", secret), fault.ModelFailed},
+		"no such model":     {gatewaytest.Error(404, "not_found_error", secret), fault.ModelFailed},
+		"cut off":           {gatewaytest.Reply{Body: `{"id":`, Cut: true}, fault.ModelFailed},
+		"a page":            {gatewaytest.Reply{Header: http.Header{"Content-Type": {"text/html"}}, Body: "<p>" + secret}, fault.ModelFailed},
+		"garbage":           {gatewaytest.Reply{Body: secret}, fault.ModelFailed},
+		"sent elsewhere":    {gatewaytest.Reply{Status: 302, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}, fault.ModelFailed},
+		"gone":              {gatewaytest.Reply{Cut: true}, fault.ModelFailed},
+		"no usage, no stop": {gatewaytest.Reply{Body: `{"type":"message","role":"assistant","content":[{"type":"text","text":"{}"}]}`}, fault.PromptUnchecked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			up := gatewaytest.New(func(gatewaytest.Request) gatewaytest.Reply { return c.reply })
@@ -120,7 +128,11 @@ func TestScreenFailsClosed(t *testing.T) {
 			if f.Code != c.code || strings.Contains(f.Error()+f.Hint, secret) {
 				t.Errorf("%v", err)
 			}
-			if seen := b.phases(); seen[len(seen)-1] != job.Refused {
+			end := job.Refused
+			if c.code == fault.ModelFailed {
+				end = job.Failed
+			}
+			if seen := b.phases(); seen[len(seen)-1] != end {
 				t.Errorf("phases: %v", seen)
 			}
 			if len(box.specs) > 0 || up.Messages() > 1 {
@@ -129,6 +141,18 @@ func TestScreenFailsClosed(t *testing.T) {
 			b.checkGone(t)
 		})
 	}
+}
+
+// Where no server is, the prompt is not to blame either.
+func TestScreenWithoutServer(t *testing.T) {
+	up := gatewaytest.New(nil)
+	up.Close()
+	box := &noBox{}
+	b := newBench(t, gateway.Upstream{BaseURL: up.URL}, box)
+	if _, err := b.run(t.Context(), order(t.TempDir()), nil); fault.As(err).Code != fault.ModelFailed || len(box.specs) > 0 {
+		t.Errorf("%v, %d boxes", err, len(box.specs))
+	}
+	b.checkGone(t)
 }
 
 // The screen's question holds the prompt between marker lines that are drawn
