@@ -87,16 +87,20 @@ func CheckPrompt(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return invalid("Describe the film.", "the prompt is blank")
 	}
-	at := 0
-	for _, r := range s {
-		at++
+	return checkCharacters([]rune(s))
+}
+
+// checkCharacters looks at each character, with those around it.
+func checkCharacters(all []rune) error {
+	for i, r := range all {
+		at := i + 1
 		switch {
 		case r == '\n' || r == '\t':
 		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
 			return invalid("Leave it out; newlines and tabs are fine.", "character %d of the prompt is a control character, U+%04X", at, r)
 		case bidi(r):
 			return invalid("Leave it out: right-to-left text needs none.", "character %d of the prompt changes the direction of text, U+%04X", at, r)
-		case hidden(r):
+		case hidden(r) && !joins(all, i):
 			return invalid("Leave it out.", "character %d of the prompt can't be seen, U+%04X", at, r)
 		}
 	}
@@ -105,15 +109,4 @@ func CheckPrompt(s string) error {
 
 func invalid(hint, format string, args ...any) error {
 	return fault.New(fault.PromptInvalid, hint, format, args...)
-}
-
-// bidi are the embeddings, overrides and isolates of Unicode's bidirectional
-// algorithm (UAX #9, section 2), which make text read otherwise than it is.
-func bidi(r rune) bool { return r >= '\u202A' && r <= '\u202E' || r >= '\u2066' && r <= '\u2069' }
-
-// hidden are characters by which text can be put into a prompt that no person
-// sees: tags (U+E0000 on), private use and what is no character at all. A
-// flag of a region is written in tags, too; it is not worth the risk.
-func hidden(r rune) bool {
-	return r >= 0xE0000 && r <= 0xE0FFF || unicode.Is(unicode.Co, r) || r >= 0xFDD0 && r <= 0xFDEF || r&0xFFFE == 0xFFFE || r == '\uFEFF'
 }
