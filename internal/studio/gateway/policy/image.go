@@ -1,22 +1,12 @@
 package policy
 
 import (
-	"bytes"
 	"encoding/base64"
-	"image"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
-	"io"
+	"errors"
 
-	"golang.org/x/image/webp"
-
+	"github.com/proofreel/proofreel/internal/studio/gateway/picture"
 	"github.com/proofreel/proofreel/internal/studio/gateway/strictjson"
 )
-
-// headerBytes is how much of a picture is read for its sides. Cameras put
-// thumbnails and colour profiles before a JPEG's.
-const headerBytes = 512 << 10
 
 // picture checks and writes a picture's data.
 func (w *walk) picture(v strictjson.Value) *RefusalError {
@@ -29,14 +19,18 @@ func (w *walk) picture(v strictjson.Value) *RefusalError {
 	if !v.Base64 && !strictjson.IsBase64(v.Text) {
 		return refuse("image_base64", "it is not base64 with its padding and without spaces")
 	}
-	cfg, ok := sides(w.parent.Str("media_type"), v.Text)
+	size, err := w.measure(v.Text)
 	switch {
-	case !ok:
-		return refuse("image_header", "it does not begin as a picture of its media_type does")
-	case cfg.Width < 1 || cfg.Height < 1 || max(cfg.Width, cfg.Height) > w.limits.ImageSide:
-		return refuse("image_side", "%d x %d pixels; a side may have 1 to %d", cfg.Width, cfg.Height, w.limits.ImageSide)
+	case errors.Is(err, picture.ErrFrames):
+		return refuse("image_frames", "%v", err)
+	case errors.Is(err, picture.ErrTrailing):
+		return refuse("image_end", "%v", err)
+	case err != nil:
+		return refuse("image_header", "%v", err)
+	case size.Width < 1 || size.Height < 1 || max(size.Width, size.Height) > w.limits.ImageSide:
+		return refuse("image_side", "%d x %d pixels; a side may have 1 to %d", size.Width, size.Height, w.limits.ImageSide)
 	}
-	w.req.Images = append(w.req.Images, Image{cfg.Width, cfg.Height})
+	w.req.Images = append(w.req.Images, Image{size.Width, size.Height})
 	w.imageBytes += int64(len(v.Text))
 	// Of the alphabet only: there is nothing to escape, and nothing is copied.
 	w.out = append(w.out, '"')
@@ -45,15 +39,13 @@ func (w *walk) picture(v strictjson.Value) *RefusalError {
 	return nil
 }
 
-func sides(mediaType string, data []byte) (image.Config, bool) {
-	r := io.LimitReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(data)), headerBytes)
-	decode := map[string]func(io.Reader) (image.Config, error){
-		"image/jpeg": jpeg.DecodeConfig, "image/png": png.DecodeConfig,
-		"image/gif": gif.DecodeConfig, "image/webp": webp.DecodeConfig,
-	}[mediaType]
-	if decode == nil {
-		return image.Config{}, false
+// measure walks the whole file: what is paid for is told by its frames, which
+// need not be what its header says.
+func (w *walk) measure(text []byte) (picture.Size, error) {
+	file, err := base64.StdEncoding.AppendDecode(w.file[:0], text)
+	if err != nil {
+		return picture.Size{}, picture.ErrMalformed
 	}
-	cfg, err := decode(r)
-	return cfg, err == nil
+	w.file = file
+	return picture.Measure(w.parent.Str("media_type"), file) //nolint:wrapcheck // the rules tell them apart
 }

@@ -3,14 +3,10 @@ package policy
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"flag"
-	"hash/crc32"
 	"image"
-	"image/gif"
-	"image/jpeg"
 	"image/png"
 	"os"
 	"slices"
@@ -54,36 +50,13 @@ func nested(b string) string {
 	return block(`{"type":"tool_result","tool_use_id":"t1","content":[` + b + `]}`)
 }
 
-func picture(t testing.TB, typ string, w, h int) string {
-	t.Helper()
-	img := image.NewGray(image.Rect(0, 0, w, h))
-	var b bytes.Buffer
-	var err error
-	switch typ {
-	case "png":
-		err = png.Encode(&b, img)
-	case "jpeg":
-		err = jpeg.Encode(&b, img, nil)
-	case "gif":
-		err = gif.Encode(&b, img, nil)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return base64.StdEncoding.EncodeToString(b.Bytes())
-}
-
-func imageOf(typ, data string) string {
-	return `{"type":"image","source":{"type":"base64","media_type":"image/` + typ + `","data":"` + data + `"}}`
-}
-
 const head = `{"model":"good","max_tokens":100,"metadata":{"user_id":"job-1"},"service_tier":"standard_only"`
 
 // What passes, and how it is written. Each row is a row of the policy's
 // tables, or a form that real clients send.
 func TestPasses(t *testing.T) {
 	hi := `,"messages":[{"role":"user","content":"hi"}]`
-	px := picture(t, "png", 3, 2)
+	px := drawn(t, "png", 3, 2)
 	cases := []struct{ name, in, want string }{
 		{"least", `{"model":"good","max_tokens":100,"messages":[{"role":"user","content":"hi"}]}`, hi},
 		{"model is ours to write", `{"max_tokens":100,"messages":[{"role":"user","content":"hi"}]}`, hi},
@@ -129,7 +102,7 @@ func TestPasses(t *testing.T) {
 		},
 		{"only dropped tools", with(`"tools":[{"type":"code_execution_20260521","name":"code_execution"},{"type":"advisor_20260301","name":"advisor","model":"evil"},{"type":"mcp_toolset","mcp_server_name":"x"},{"type":"tool_search_tool_bm25_20251119","name":"t"}]`), hi},
 		{"picture", block(imageOf("png", px)), `,"messages":[{"role":"user","content":[` + imageOf("png", px) + `]}]`},
-		{"picture in a tool's result", nested(imageOf("gif", picture(t, "gif", 3, 2))), `,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[` + imageOf("gif", picture(t, "gif", 3, 2)) + `]}]}]`},
+		{"picture in a tool's result", nested(imageOf("gif", drawn(t, "gif", 3, 2))), `,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[` + imageOf("gif", drawn(t, "gif", 3, 2)) + `]}]}]`},
 		{"picture's transformations are dropped", block(`{"type":"image","transformations":{"oversized_image":"x"},"source":{"type":"base64","media_type":"image/png","data":"` + px + `"}}`), `,"messages":[{"role":"user","content":[` + imageOf("png", px) + `]}]`},
 		{
 			"documents", block(`{"type":"document","title":"t","citations":{"enabled":true},"source":{"type":"text","media_type":"text/plain","data":"d"}},{"type":"document","source":{"type":"content","content":[{"type":"text","text":"x"}]}}`),
@@ -166,7 +139,7 @@ func TestPasses(t *testing.T) {
 // What is refused, by which rule and where. The provider must never see any of
 // it.
 func TestRefuses(t *testing.T) {
-	px := picture(t, "png", 3, 2)
+	px := drawn(t, "png", 3, 2)
 	cases := []struct{ name, in, rule, place string }{
 		{"model twice", `{"model":"good","model":"evil","max_tokens":1,"messages":[]}`, "json_duplicate_name", "model"},
 		{"model in capitals", with(`"MODEL":"evil"`), "field_unknown", "MODEL"},
@@ -242,6 +215,10 @@ func TestRefuses(t *testing.T) {
 		{"base64 with a line's end", block(imageOf("png", px[:8]+`\n`+px[8:])), "image_base64", "messages[0].content[0].source.data"},
 		{"base64 in two pieces", block(imageOf("png", px[:6]+"=="+px[8:])), "image_base64", "messages[0].content[0].source.data"},
 		{"base64 for addresses", block(imageOf("png", "_-__")), "image_base64", "messages[0].content[0].source.data"},
+		{"two pictures in one", block(imageOf("jpeg", twice(t, "jpeg"))), "image_end", "messages[0].content[0].source.data"},
+		{"a picture behind a picture", block(imageOf("png", twice(t, "png"))), "image_end", "messages[0].content[0].source.data"},
+		{"an animation", nested(imageOf("gif", animated(t))), "image_frames", "messages[0].content[0].content[0].source.data"},
+		{"a large frame on a small screen", block(imageOf("gif", onSmallScreen(t, 9000, 10))), "image_side", "messages[0].content[0].source.data"},
 		{"picture of 60000 pixels", block(imageOf("png", hugePNG(t))), "image_side", "messages[0].content[0].source.data"},
 	}
 	for _, c := range cases {
@@ -260,21 +237,9 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// hugePNG is a small file whose header says 60000 x 60000.
-func hugePNG(t testing.TB) string {
-	t.Helper()
-	raw, err := base64.StdEncoding.DecodeString(picture(t, "png", 1, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(raw[16:], []byte{0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60})
-	binary.BigEndian.PutUint32(raw[29:], crc32.ChecksumIEEE(raw[12:29]))
-	return base64.StdEncoding.EncodeToString(raw)
-}
-
 // Sizes are caps of ours: without them one call holds the memory of many.
 func TestCaps(t *testing.T) {
-	px := picture(t, "png", 40, 30)
+	px := drawn(t, "png", 40, 30)
 	two := block(imageOf("png", px) + "," + imageOf("png", px))
 	cases := []struct {
 		name, in string
@@ -338,7 +303,7 @@ func TestCountBody(t *testing.T) {
 	if d := cmp.Diff(want, string(r.EncodeCount().Bytes())); d != "" {
 		t.Error(d)
 	}
-	px := imageOf("png", picture(t, "png", 3, 2))
+	px := imageOf("png", drawn(t, "png", 3, 2))
 	r, err = New(Limits{}).Rebuild([]byte(`{"system":"s","messages":[{"role":"user","content":[`+px+`,`+px+`]}],"top_k":1,"tools":[]}`), pins(), true)
 	if err != nil {
 		t.Fatal(err)
@@ -432,7 +397,7 @@ func TestTables(t *testing.T) {
 func FuzzRebuild(f *testing.F) {
 	for _, s := range []string{
 		with(`"system":"x","temperature":0.5,"stop_sequences":["a"]`), with(`"tools":[{"name":"a","input_schema":{"x":{"MODEL":1}}},{"type":"web_fetch_20250910"}],"tool_choice":{"type":"tool","name":"a"}`),
-		block(imageOf("png", picture(f, "png", 2, 2))), nested(imageOf("gif", picture(f, "gif", 2, 2))), with(`"thinking":{"type":"enabled","budget_tokens":2000}`),
+		block(imageOf("png", drawn(f, "png", 2, 2))), nested(imageOf("gif", drawn(f, "gif", 2, 2))), with(`"thinking":{"type":"enabled","budget_tokens":2000}`),
 		block(`{"type":"tool_use","id":"a","name":"b","input":{"url":"x"}}`), with(`"cache_control":{"type":"ephemeral","ttl":"1h"}`), `{"model":"evil"}`,
 		with(`"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]}`), block(`{"type":"document","source":{"type":"content","content":"x"}}`),
 	} {

@@ -140,7 +140,7 @@ func (s *shape) String() string {
 		}
 		return strings.Join(parts, "; or ")
 	case pixels:
-		return "base64 of a JPEG, PNG, GIF or WebP picture whose header says what media_type says"
+		return "base64 of a JPEG, PNG, GIF or WebP picture of one frame that is what media_type says; refused are animations, and bytes after the picture's end"
 	default:
 		return "see *" + s.title + "*"
 	}

@@ -146,7 +146,7 @@ func imageSource() *shape {
 			},
 			{
 				name: "data", action: Allow, must: true, shape: &shape{kind: pixels},
-				why: "number, bytes and sides are capped; its tokens are counted by its pixels",
+				why: "number, bytes and sides are capped; its tokens are counted by the longest sides that its canvas and its frame have",
 			},
 		}},
 		variant{names: []string{"url"}, action: Refuse, why: "has the provider fetch any address: a way out"},

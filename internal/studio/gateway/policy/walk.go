@@ -83,6 +83,7 @@ type walk struct {
 	choiceOf   *shape
 	parent     strictjson.Value // the object whose member is at hand
 	imageBytes int64
+	file       []byte // of the picture at hand; the next one takes its place
 }
 
 func (w *walk) body(table *shape, v strictjson.Value, counts bool) *RefusalError {
