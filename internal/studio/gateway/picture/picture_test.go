@@ -57,6 +57,7 @@ func drawn(t testing.TB, typ string, w, h int) []byte {
 func inserted(b []byte, at int, more ...byte) []byte {
 	return slices.Insert(slices.Clone(b), at, more...)
 }
+
 func replaced(b []byte, at int, by ...byte) []byte {
 	return slices.Replace(slices.Clone(b), at, at+len(by), by...)
 }
