@@ -99,8 +99,6 @@ func (s *generateCmd) together(o GenerateOptions) error {
 	switch {
 	case strings.ToLower(filepath.Ext(o.Out)) != ".mp4":
 		return fault.New(fault.InvalidValue, "Name a file that ends in .mp4.", "--out: the film is an MP4")
-	case o.Upstream != "" && !strings.HasPrefix(o.Upstream, "http://") && !strings.HasPrefix(o.Upstream, "https://"):
-		return fault.New(fault.InvalidValue, "Use an address that begins with http:// or https://.", "--upstream is no address of a server")
 	case o.Upstream != "" && o.Model == "":
 		return fault.New(fault.InvalidValue, "Add --model with the name of one that the server has.", "--upstream needs --model")
 	case o.Upstream == "" && o.Budget == 0:

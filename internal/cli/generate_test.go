@@ -114,6 +114,12 @@ func TestGenerateRefuses(t *testing.T) {
 		"no mp4":                   {"abc -o film.mov", "", fault.InvalidValue},
 		"upstream without model":   {"abc --upstream https://h", "", fault.InvalidValue},
 		"upstream of another kind": {"abc --upstream file:///etc/passwd --model m", "", fault.InvalidValue},
+		"upstream with a user":     {"abc --upstream https://me:secret@h --model m", "", fault.InvalidValue},
+		"upstream with a query":    {"abc --upstream https://h/?key=secret --model m", "", fault.InvalidValue},
+		"upstream with an end":     {"abc --upstream https://h/? --model m", "", fault.InvalidValue},
+		"upstream with a fragment": {"abc --upstream https://h/#secret --model m", "", fault.InvalidValue},
+		"upstream by ftp":          {"abc --upstream ftp://h --model m", "", fault.InvalidValue},
+		"upstream without a host":  {"abc --upstream https:///v1 --model m", "", fault.InvalidValue},
 		"nothing to pay with":      {"abc --budget 0", "", fault.InvalidValue},
 		"money":                    {"abc --budget 1e9", "", fault.InvalidValue},
 		"too much money":           {"abc --budget 1000.000001", "", fault.InvalidValue},
@@ -126,6 +132,9 @@ func TestGenerateRefuses(t *testing.T) {
 			b := newBench()
 			b.stdin = c.in
 			o := b.run(append([]string{"generate"}, strings.Fields(c.args)...)...)
+			if strings.Contains(o.err, "secret") || strings.Contains(o.err, "file:///srv") {
+				t.Errorf("%s", o.err)
+			}
 			if o.code != fault.ExitUsage || !strings.Contains(o.err, `"`+string(c.code)+`"`) || len(b.calls) > 0 {
 				t.Errorf("exit %d, %v, %s", o.code, b.calls, o.err)
 			}
@@ -151,16 +160,25 @@ func TestWhoWrites(t *testing.T) {
 		"key of a file":            {GenerateOptions{Budget: -1, KeyFile: keyFile}, "from-env", "model", "from-file", provider, ""},
 		"no file":                  {GenerateOptions{Budget: -1, KeyFile: keyFile + "x"}, "from-env", "", "", "", fault.InvalidValue},
 		"a server":                 {GenerateOptions{Budget: 0, Model: "m", Upstream: "http://10.0.0.1"}, "", "model", "", "http://10.0.0.1", ""},
-		"a server of this machine": {GenerateOptions{Budget: 0, Model: "m", Upstream: "http://127.0.0.1:8"}, "k", "model", "k", "http://127.0.0.1:8", ""},
+		"a server of this machine": {GenerateOptions{Budget: 0, Model: "m", Upstream: "http://127.0.0.1:8"}, "k", "model", "its-k", "http://127.0.0.1:8", ""},
 		"a key in the open":        {GenerateOptions{Budget: 0, Model: "m", Upstream: "http://10.0.0.1"}, "k", "", "", "", fault.InvalidValue},
-		"a key, encrypted":         {GenerateOptions{Budget: 0, Model: "m", Upstream: "https://10.0.0.1"}, "k", "model", "k", "https://10.0.0.1", ""},
+		"a key, encrypted":         {GenerateOptions{Budget: 0, Model: "m", Upstream: "https://10.0.0.1"}, "k", "model", "its-k", "https://10.0.0.1", ""},
+		"a server, key of a file":  {GenerateOptions{Budget: 0, Model: "m", Upstream: "https://10.0.0.1", KeyFile: keyFile}, "k", "model", "from-file", "https://10.0.0.1", ""},
 		"a model and no key":       {GenerateOptions{Budget: -1, Model: "m"}, "", "", "", "", fault.InvalidValue},
 		"money and no key":         {GenerateOptions{Budget: 5}, "", "", "", "", fault.InvalidValue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("XDG_CACHE_HOME", filepath.Join(os.TempDir(), "proofreel-test-cache"))
 			c.o.Tier = "standard"
-			by, err := authorOf(t.Context(), c.o, func(string) string { return c.env })
+			by, err := authorOf(t.Context(), c.o, func(name string) string {
+				switch {
+				case name == "ANTHROPIC_API_KEY":
+					return c.env
+				case name == "PROOFREEL_UPSTREAM_KEY" && c.env != "":
+					return "its-" + c.env
+				}
+				return ""
+			})
 			if c.code != "" {
 				if err == nil || fault.As(err).Code != c.code || strings.Contains(err.Error(), "from-") {
 					t.Fatalf("%v", err)

@@ -196,8 +196,13 @@ func offline(ctx context.Context, by authorship) (authorship, error) {
 }
 
 // keyOf reads the key. It is never an argument: those can be seen by everybody.
+// The provider's key is for the provider: a server of --upstream has its own.
 func keyOf(o GenerateOptions, getenv func(string) string) (gateway.Secret, error) {
-	if o.KeyFile == "" {
+	switch {
+	case o.KeyFile != "":
+	case o.Upstream != "":
+		return gateway.NewSecret(getenv("PROOFREEL_UPSTREAM_KEY")), nil
+	default:
 		return gateway.NewSecret(getenv("ANTHROPIC_API_KEY")), nil
 	}
 	key, err := gateway.SecretFromFile(o.KeyFile)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,7 +24,11 @@ func checkArguments(args []string) error {
 		case !utf8.ValidString(a):
 			return fault.New(fault.InvalidValue, "Give text in UTF-8.", "argument %d is not valid UTF-8", i+1)
 		case strings.ContainsFunc(a, unicode.IsControl):
-			return fault.New(fault.InvalidValue, "Write it on one line, without control characters.", "argument %d, %s, holds a control character", i+1, quote(a))
+			hint := "Write it on one line, without control characters."
+			if slices.Contains(args[:i], "generate") {
+				hint += " A prompt of several lines goes to standard input: generate -"
+			}
+			return fault.New(fault.InvalidValue, hint, "argument %d, %s, holds a control character", i+1, quote(a))
 		case a == "--" && ended:
 			return fault.New(fault.Usage, "Write -- once.", "argument %d is a second --", i+1)
 		case a == "--":

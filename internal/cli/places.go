@@ -13,11 +13,13 @@ import (
 
 type (
 	address string // a URL that a browser may open
+	server  string // the URL of an API, to which paths are added
 	screen  string // new, current, or an X11 display's name
 	target  string // where a film goes; the publishers know which there are
 )
 
 func (address) kind() string { return "url" }
+func (server) kind() string  { return "url" }
 func (screen) kind() string  { return "display" }
 func (target) kind() string  { return "publish target" }
 
@@ -35,6 +37,33 @@ func (a *address) Decode(ctx *kong.DecodeContext) error {
 			"Give a whole URL, such as http://localhost:3000 or file:///srv/page.html.", "%s: %s", t.where, why)
 	}
 	*a = address(t.value)
+	return nil
+}
+
+// Decode takes the URL of a server. Its text is never shown, as above.
+func (a *server) Decode(ctx *kong.DecodeContext) error {
+	t, err := take(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.checkLength(); err != nil {
+		return err
+	}
+	why := urlFault(t.value)
+	if u, err := url.Parse(t.value); err == nil {
+		switch {
+		case u.Scheme != "http" && u.Scheme != "https":
+			why = "only http and https"
+		case u.User != nil:
+			why = "the URL holds a user or a password; the key comes from --key-file or PROOFREEL_UPSTREAM_KEY"
+		case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+			why = "the URL has a query or a fragment, and paths are added to it"
+		}
+	}
+	if why != "" {
+		return fault.New(fault.InvalidValue, "Give a server's URL, such as http://localhost:8080 or https://models.example.org/api.", "%s: %s", t.where, why)
+	}
+	*a = server(t.value)
 	return nil
 }
 

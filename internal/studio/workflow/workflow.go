@@ -126,6 +126,25 @@ func (w *Workflow) Close() { w.gateway.Close() }
 func (w *Workflow) jobs() string     { return filepath.Join(w.c.Dir, "jobs") }
 func (w *Workflow) journals() string { return filepath.Join(w.c.Dir, "journals") }
 
+// priced says whether all models have a price: one is not asked for the sake
+// of another that can't be. Else it is a *gateway.NoPriceError.
+func (w *Workflow) priced(models ...string) error {
+	table := w.c.Prices
+	if table == nil {
+		own, err := price.Default()
+		if err != nil {
+			return fmt.Errorf("read the prices: %w", err)
+		}
+		table = &own
+	}
+	for _, m := range models {
+		if _, ok := table.Find(m); !ok {
+			return &gateway.NoPriceError{Model: m, Version: table.Version}
+		}
+	}
+	return nil
+}
+
 // ownDir makes a directory that nobody else may enter, or checks that it is one.
 func ownDir(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
@@ -161,6 +180,9 @@ func (w *Workflow) Run(ctx context.Context, o Order, tell func(Event)) (res Resu
 	r.say(Event{Phase: job.Queued})
 	if err := job.CheckPrompt(o.Prompt); err != nil {
 		return Result{}, err //nolint:wrapcheck // it is the user's error
+	}
+	if err := w.priced(o.Tier.ScreenModel, o.Tier.Model); err != nil {
+		return Result{}, err
 	}
 	r.say(Event{Phase: job.Screening})
 	if err := r.screen(ctx); err != nil {

@@ -288,6 +288,23 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A model without a price costs nothing, not even the screen's question.
+func TestNoPriceAsksNobody(t *testing.T) {
+	up, sent := scripted(t, nil)
+	b := newBench(t, up, &noBox{})
+	for _, change := range []func(*workflow.Tier){
+		func(tier *workflow.Tier) { tier.Model = "nobody-knows" },
+		func(tier *workflow.Tier) { tier.ScreenModel = "nobody-knows" },
+	} {
+		o := order(t.TempDir())
+		change(&o.Tier)
+		if _, err := b.run(t.Context(), o, nil); fault.As(err).Code != fault.InvalidValue || len(sent.Seen()) > 0 {
+			t.Errorf("%v, %d calls", err, len(sent.Seen()))
+		}
+	}
+	b.checkGone(t)
+}
+
 // toolUse is a stream that asks for a tool.
 func toolUse(name string, input any) gatewaytest.Reply {
 	raw, err := json.Marshal(input)
