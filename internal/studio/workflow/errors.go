@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/studio/agent"
 	"github.com/proofreel/proofreel/internal/studio/executor"
@@ -48,6 +50,14 @@ func (r *run) fault(ctx context.Context, err error) error {
 			"nobody knows what the model %q costs", price.Model)
 	case errors.Is(err, executor.ErrUnavailable), errors.Is(err, executor.ErrStart):
 		return fault.Wrap(err, fault.BoxUnavailable, "proofreel doctor looks at the box, proofreel setup chooses one.", "no box could be started")
+	}
+	return diskFault(err)
+}
+
+// diskFault tells a disk that is full where jobs are kept from what nobody expects.
+func diskFault(err error) error {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return fault.Wrap(err, fault.DiskFull, "Free some space where recordings are kept (PROOFREEL_HOME).", "there is no space for the job's files")
 	}
 	return err
 }

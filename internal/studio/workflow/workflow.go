@@ -166,7 +166,7 @@ func ownDir(path string) error {
 func (w *Workflow) Run(ctx context.Context, o Order, tell func(Event)) (res Result, err error) {
 	r, err := w.newRun(o, tell)
 	if err != nil {
-		return Result{}, err
+		return Result{}, diskFault(err)
 	}
 	defer func() {
 		if left := r.release(); left != nil {
