@@ -206,6 +206,10 @@ func keyOf(o GenerateOptions, getenv func(string) string) (gateway.Secret, error
 		return gateway.NewSecret(getenv("ANTHROPIC_API_KEY")), nil
 	}
 	key, err := gateway.SecretFromFile(o.KeyFile)
+	var refused *gateway.KeyFileError
+	if errors.As(err, &refused) {
+		return gateway.Secret{}, fault.New(fault.InvalidValue, refused.Hint, "--key-file: %v", refused)
+	}
 	if err != nil || key.Reveal() == "" {
 		return gateway.Secret{}, fault.New(fault.InvalidValue, "Name a file that holds the key and nothing else.", "--key-file: there is no key in it that can be read")
 	}
