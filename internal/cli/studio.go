@@ -46,8 +46,8 @@ func openStudio() (*studio, error) {
 // Close implements Studio.
 func (s *studio) Close() { s.Spawn.Close() }
 
-// cacheFolder is where fonts are unpacked: as the XDG base directory
-// specification has it, else a folder of this user's among the temporary files.
+// cacheFolder is where fonts are unpacked, as the XDG base directory
+// specification has it.
 func cacheFolder(getenv func(string) string) (string, error) {
 	if dir := getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "proofreel"), nil

@@ -58,7 +58,7 @@ type Meta struct {
 func (m Meta) Frames() int { return max(1, int(math.Round(m.Duration*float64(m.FPS)))) }
 
 // report is what the run-time says of an evaluated module: describe in
-// runtime/shim.js. Numbers that JSON lacks come as strings.
+// runtime/9-api.js. Numbers that JSON lacks come as strings.
 type report struct {
 	Meta  json.RawMessage `json:"meta"`
 	Draw  string          `json:"draw"` // typeof

@@ -281,7 +281,7 @@ func d3(p *packer, _ source) error {
 			return err
 		}
 	}
-	// These two add methods to d3-selection's.
+	// It adds methods to d3-selection's.
 	p.effects = append(p.effects, "d3/d3-transition.js")
 	var all strings.Builder
 	for _, part := range parts {
