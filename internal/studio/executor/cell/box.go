@@ -262,9 +262,9 @@ func (b *Box) forget() error {
 func (b *Box) abandon() {
 	if b.child != nil {
 		_ = b.killTree()
+	}
+	if b.log != nil {
 		b.endLog()
-	} else if b.log != nil {
-		_ = b.log.r.Close()
 	}
 	if err := errors.Join(b.release(), b.forget()); err != nil {
 		b.host.Log.Error("a box that did not start left something", "job", b.spec.JobID, "error", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/proofreel/proofreel/internal/host/proc"
 	"github.com/proofreel/proofreel/internal/host/statefile"
 	"github.com/proofreel/proofreel/internal/studio/executor"
+	"github.com/proofreel/proofreel/internal/studio/sandbox"
 )
 
 func openHost(t *testing.T) *Host {
@@ -111,6 +112,43 @@ func TestReap(t *testing.T) {
 	write("orphan", state{ID: "orphan", Server: dead, Process: child.Identity})
 	if n, err := h.Reap(t.Context()); err != nil || n != 1 || child.Alive() {
 		t.Errorf("reaped %d, %v; alive is %v", n, err, child.Alive())
+	}
+}
+
+// lateFailure is a backend whose box can't be written down any more once its
+// process was forked: a directory that is not empty has the document's name.
+type lateFailure struct{}
+
+func (lateFailure) Name() string { return "late" }
+
+func (lateFailure) Plan(l *Launch) error {
+	l.Argv = []string{"/bin/sleep", "600", l.ID}
+	state := filepath.Join(l.Dir, stateName)
+	return errors.Join(os.Remove(state), os.MkdirAll(filepath.Join(state, "x"), 0o700))
+}
+
+// A start that fails between the fork and the reading of the output must give
+// up like any other: it waited for a reader that nobody had started.
+func TestStartFailsAfterFork(t *testing.T) {
+	h := openHost(t)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := h.Start(t.Context(), lateFailure{}, Ours, sandbox.Spec{JobID: "late", Argv: []string{"/bin/true"}})
+		failed <- err
+	}()
+	select {
+	case err := <-failed:
+		if !errors.Is(err, executor.ErrStart) {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(2 * patience):
+		t.Fatal("the start neither fails nor ends")
+	}
+	if left, err := os.ReadDir(h.boxesDir()); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if n := len(proc.Descendants(h.self)); n > 0 {
+		t.Errorf("%d processes are left", n)
 	}
 }
 

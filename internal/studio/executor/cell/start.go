@@ -207,6 +207,7 @@ func (b *Box) run(ctx context.Context, l *Launch) error {
 	}
 	b.log = newLogPipe(out, b.id)
 	defer func() { _ = in.Close() }()
+	go b.log.copyTo(b.spec.Stdout, b.spec.Limits.LogBytes)
 	if b.bare = l.Bare != ""; b.bare {
 		if b.work, err = os.Open(l.Init.Work); err != nil {
 			return fmt.Errorf("%w: %w", executor.ErrUnavailable, err)
@@ -229,7 +230,6 @@ func (b *Box) run(ctx context.Context, l *Launch) error {
 	}
 	_ = in.Close()
 	closeAll(l.Files)
-	go b.log.copyTo(b.spec.Stdout, b.spec.Limits.LogBytes)
 	if err := b.awaitReady(ctx); err != nil {
 		return err
 	}
