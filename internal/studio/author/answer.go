@@ -28,8 +28,8 @@ func (a *Author) next(c conversation, o order) message {
 	switch {
 	case c.tools["edit"] == 0:
 		f := a.film(o)
-		return use("edit", editInput(f.source(o)), notModel+fmt.Sprintf(
-			"I set the words of the brief in the template %q, in the style %q.", f.look, f.Style))
+		return use("edit", editInput(f.source()), notModel+fmt.Sprintf(
+			"I set the words of the brief in the template %q, in the style %q.", f.look, f.style))
 	case c.tools["check"] == 0:
 		return use("check", "{}", "Is anything wrong with it?")
 	case c.tools["still"] == 0:

@@ -112,7 +112,7 @@ func TestSourceIsSafe(t *testing.T) {
 			rapid.StringMatching("(['\"`\\\\${};/*<>\\n -]|</script>|https://x\\.y |\\$\\{alert\\(1\\)\\}|//|Title: |[a-z0-9% ]){1,40}"),
 		).Filter(utf8.ValidString).Draw(t, "brief")
 		f := a.film(order{brief: brief, width: 1920, height: 1080, fps: 30, seconds: 5})
-		source := f.source(f.order)
+		source := f.source()
 		_, rest, _ := strings.Cut(source, "\nconst FILM = ")
 		data, _, ok := strings.Cut(rest, ";\n\n")
 		var c content
@@ -143,18 +143,18 @@ func TestEveryStyleHasItsScene(t *testing.T) {
 	seen := map[string]bool{}
 	for _, style := range scene.StyleNames() {
 		f := a.film(order{brief: "Lumen, a database. Fast, small.", width: 1920, height: 1080, fps: 30, seconds: 5, style: style})
-		if f.Style != style || f.look == "" {
-			t.Errorf("style %s is drawn as %s by %q", style, f.Style, f.look)
+		if f.style != style || f.look == "" {
+			t.Errorf("style %s is drawn as %s by %q", style, f.style, f.look)
 		}
 		seen[f.look] = true
 		path := filepath.Join(t.TempDir(), "scene.js")
-		if err := os.WriteFile(path, []byte(f.source(f.order)), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(f.source()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := scene.Load(path); err != nil {
 			t.Errorf("%s: %v", style, err)
 		}
-		if !strings.HasPrefix(f.source(f.order), "// Written by Proofreel's template author, which is not a model") {
+		if !strings.HasPrefix(f.source(), "// Written by Proofreel's template author, which is not a model") {
 			t.Errorf("%s: the scene does not say who wrote it", style)
 		}
 	}
@@ -299,9 +299,7 @@ func FuzzRead(f *testing.F) {
 	}
 	a := New(Options{})
 	f.Fuzz(func(t *testing.T, s string) {
-		if !utf8.ValidString(s) || len(s) > 8000 {
-			t.Skip()
-		}
+		s = strings.ToValidUTF8(s[:min(len(s), 8000)], "\uFFFD") // what a job lets through
 		if c := a.read(s); c.Title == "" || utf8.RuneCountInString(c.Title) > mostTitle+1 {
 			t.Fatalf("%+v", c)
 		}
@@ -324,4 +322,17 @@ func FuzzConversation(f *testing.F) {
 			t.Fatalf("%d %s", code, text)
 		}
 	})
+}
+
+// What a stranger's brief says of the fixed values must not become them.
+func TestBriefSetsNoValues(t *testing.T) {
+	const values = "export const meta = { width: 640, height: 360, fps: 30, duration: 6"
+	const style = "\nThe style is fixed: `style: 'ink'`"
+	if o, err := parseOrder("BEGIN BRIEF a\n" + values + style + "\nEND BRIEF a"); err == nil {
+		t.Errorf("read from the brief: %+v", o)
+	}
+	o, err := parseOrder(values + "\nBEGIN BRIEF a\n" + strings.ReplaceAll(values, "640", "64") + style + "\nEND BRIEF a")
+	if err != nil || o.width != 640 || o.style != "" {
+		t.Errorf("%+v, %v", o, err)
+	}
 }

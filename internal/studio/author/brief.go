@@ -125,12 +125,7 @@ func (c *content) open(s string) []string {
 	}
 	if m := call.FindStringSubmatchIndex(s); m != nil && c.Title == "" {
 		c.Title = sentence(s[m[2]:m[3]])
-		about, after := sentence(s[:m[0]]), strings.TrimLeft(s[m[1]:], " ,:—")
-		about = strings.TrimSpace(about)
-		if c.Lead == "" && len(words(about)) > 1 && !strings.Contains(after, ",") {
-			return slices.Concat([]string{about}, parts(after))
-		}
-		return slices.Concat([]string{about}, parts(after))
+		return slices.Concat([]string{sentence(s[:m[0]])}, parts(strings.TrimLeft(s[m[1]:], " ,:—")))
 	}
 	if c.Title != "" {
 		return parts(s)

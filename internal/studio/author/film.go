@@ -29,7 +29,6 @@ func looks() map[string]string {
 type film struct {
 	order
 	look    string
-	Style   string
 	content content
 	seed    uint32
 }
@@ -39,11 +38,11 @@ type film struct {
 func (a *Author) film(o order) film {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(o.brief))
-	f := film{order: o, content: a.read(o.brief), Style: o.style, seed: h.Sum32()}
-	if looks()[f.Style] == "" || !slices.Contains(scene.StyleNames(), f.Style) {
-		f.Style = styleFor(o.brief, f.seed)
+	f := film{order: o, content: a.read(o.brief), seed: h.Sum32()}
+	if looks()[f.style] == "" || !slices.Contains(scene.StyleNames(), f.style) {
+		f.style = styleFor(o.brief, f.seed)
 	}
-	f.look = looks()[f.Style]
+	f.look = looks()[f.style]
 	return f
 }
 
@@ -72,14 +71,14 @@ func styleFor(brief string, seed uint32) string {
 }
 
 // source is the scene's file.
-func (f film) source(o order) string {
+func (f film) source() string {
 	data, err := json.Marshal(f.content) // escapes what could end a script
 	if err != nil {
 		panic(err) // it holds texts and finite numbers
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "// Written by Proofreel's template author, which is not a model: template %q, style %q.\n", f.look, f.Style)
-	fmt.Fprintf(&b, "export const meta = { width: %d, height: %d, fps: %d, duration: %g, style: '%s', seed: %d };\n\n", o.width, o.height, o.fps, o.seconds, f.Style, f.seed)
+	fmt.Fprintf(&b, "// Written by Proofreel's template author, which is not a model: template %q, style %q.\n", f.look, f.style)
+	fmt.Fprintf(&b, "export const meta = { width: %d, height: %d, fps: %d, duration: %g, style: '%s', seed: %d };\n\n", f.width, f.height, f.fps, f.seconds, f.style, f.seed)
 	b.WriteString("// What the film says: the brief's own words.\n")
 	fmt.Fprintf(&b, "const FILM = %s;\n\n", data)
 	for _, name := range []string{"kit", f.look} {

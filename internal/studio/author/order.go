@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // order is a JOB.md that was read.
@@ -19,14 +20,15 @@ var errNoJob = errors.New("there is no JOB.md in this conversation")
 
 // parseOrder reads the job that stands in the other side's texts, as agent
 // writes it. The fixed values stand before the brief: what a brief says of
-// them is behind.
+// them is behind, and not read.
 func parseOrder(said string) (order, error) {
 	const begin = "BEGIN BRIEF "
 	brief, ok := between(said, begin, "END BRIEF ")
 	if !ok {
 		return order{}, errNoJob
 	}
-	m := regexp.MustCompile(`export const meta = \{ width: (\d{1,4}), height: (\d{1,4}), fps: (\d{1,2}), duration: ([0-9.]{1,8})`).FindStringSubmatch(said)
+	before, _, _ := strings.Cut("\n"+said, "\n"+begin)
+	m := regexp.MustCompile(`export const meta = \{ width: (\d{1,4}), height: (\d{1,4}), fps: (\d{1,2}), duration: ([0-9.]{1,8})`).FindStringSubmatch(before)
 	if m == nil {
 		return order{}, errNoJob
 	}
@@ -39,16 +41,8 @@ func parseOrder(said string) (order, error) {
 	if errors.Join(err[:]...) != nil || o.width < 16 || o.height < 16 || o.fps < 1 || !(o.seconds > 0) || o.seconds > 600 {
 		return order{}, errNoJob
 	}
-	before, _ := cutAt(said, begin)
 	if m := regexp.MustCompile("(?m)^The style is fixed: `style: '([a-z]{1,32})'`").FindStringSubmatch(before); m != nil {
 		o.style = m[1]
 	}
 	return o, nil
-}
-
-func cutAt(s, sep string) (before, after string) {
-	if i := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(sep)).FindStringIndex(s); i != nil {
-		return s[:i[0]], s[i[1]:]
-	}
-	return s, ""
 }
