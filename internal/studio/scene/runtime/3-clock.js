@@ -5,6 +5,7 @@ const clock = (() => {
   const MOST = 20000; // callbacks between two frames
   const timers = new Map(); // id to {due, every, call, args, order}
   let frames = new Map(); // id to callback
+  let running = new Map(); // those that are being called
   let last = 0;
   let order = 0;
 
@@ -52,11 +53,9 @@ const clock = (() => {
       timer.call.apply(G, timer.args);
     }
     state.now = to;
-    const batch = frames;
+    running = frames;
     frames = new Map();
-    for (const [id, call] of batch) {
-      if (batch.has(id)) call.call(G, to);
-    }
+    for (const call of running.values()) call.call(G, to); // without those that one before it cancelled
   }
 
   function install() {
@@ -65,7 +64,6 @@ const clock = (() => {
     const clear = (id) => void timers.delete(id);
     fix(G, 'clearTimeout', clear);
     fix(G, 'clearInterval', clear);
-    let running; // the batch that is being called
     fix(G, 'requestAnimationFrame', (call) => {
       if (typeof call !== 'function') throw new TypeError('requestAnimationFrame takes a function');
       state.sequential = true;
@@ -74,7 +72,7 @@ const clock = (() => {
     });
     fix(G, 'cancelAnimationFrame', (id) => {
       frames.delete(id);
-      if (running) running.delete(id);
+      running.delete(id);
     });
     // Libraries that think they run in Node ask for these: once a frame is often
     // enough, and can't go on for ever.
@@ -82,17 +80,9 @@ const clock = (() => {
     fix(G, 'clearImmediate', G.cancelAnimationFrame);
     fix(G, 'requestIdleCallback', (call) => add(() => call({ didTimeout: false, timeRemaining: () => 50 }), 0, [], false));
     fix(G, 'cancelIdleCallback', clear);
-    clock.advance = (to) => {
-      running = frames;
-      advance(to);
-      running = undefined;
-    };
   }
 
-  return {
-    install,
-    advance,
-  };
+  return { install, advance };
 })();
 
 const wall = () => EPOCH + Math.floor(state.now);
