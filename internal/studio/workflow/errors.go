@@ -29,9 +29,10 @@ func endPhase(ctx context.Context, err error) job.Phase {
 	}
 }
 
-// fault makes the error for whoever ordered. The cause goes to the log: it may
-// hold paths, and words out of the box.
-func (r *run) fault(ctx context.Context, err error) error {
+// fault makes the error for whoever ordered; left is that of what could not be
+// removed, or nil. The cause goes to the log: it may hold paths, and words out
+// of the box.
+func (r *run) fault(ctx context.Context, err, left error) error {
 	r.w.c.Log.Warn("the job ends without a film", "job", r.o.ID, "error", err, "box", r.ended.Reason, "said", r.report().End.String())
 	var (
 		own     *fault.Error
@@ -39,6 +40,8 @@ func (r *run) fault(ctx context.Context, err error) error {
 		price   *gateway.NoPriceError
 	)
 	switch {
+	case ctx.Err() != nil && left != nil:
+		return left
 	case ctx.Err() != nil:
 		return fault.New(fault.Interrupted, "Everything of the job is gone; order it again.", "the job was cancelled")
 	case errors.As(err, &refused) && refused.Reason == exit.Missing && refused.Item == exit.Film:

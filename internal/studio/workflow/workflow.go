@@ -169,12 +169,14 @@ func (w *Workflow) Run(ctx context.Context, o Order, tell func(Event)) (res Resu
 		return Result{}, diskFault(err)
 	}
 	defer func() {
-		if left := r.release(); left != nil {
-			err = errors.Join(err, r.left(left, res))
+		left := r.release()
+		if left != nil {
+			left = r.left(left, res)
+			err = errors.Join(err, left)
 		}
 		r.say(Event{Phase: endPhase(ctx, err)})
 		if err != nil {
-			res, err = Result{}, r.fault(ctx, err)
+			res, err = Result{}, r.fault(ctx, err, left)
 		}
 	}()
 	r.say(Event{Phase: job.Queued})

@@ -18,10 +18,12 @@ import (
 
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/studio/agent"
+	"github.com/proofreel/proofreel/internal/studio/executor"
 	"github.com/proofreel/proofreel/internal/studio/exit"
 	"github.com/proofreel/proofreel/internal/studio/gateway"
 	"github.com/proofreel/proofreel/internal/studio/gateway/gatewaytest"
 	"github.com/proofreel/proofreel/internal/studio/job"
+	"github.com/proofreel/proofreel/internal/studio/sandbox"
 	"github.com/proofreel/proofreel/internal/studio/screen"
 	"github.com/proofreel/proofreel/internal/studio/workflow"
 )
@@ -85,6 +87,43 @@ func TestCancel(t *testing.T) {
 			b.checkGone(t)
 		})
 	}
+}
+
+// stuckBox can be closed, but says that something of it is left.
+type stuckBox struct{ executor.Box }
+
+func (b stuckBox) Close() error { return errors.Join(b.Box.Close(), errors.New("it is stuck")) }
+
+type stuckBoxes struct{ executor.Executor }
+
+func (e stuckBoxes) Start(ctx context.Context, s sandbox.Spec) (executor.Box, error) {
+	b, err := e.Executor.Start(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return stuckBox{b}, nil
+}
+
+// Of a cancelled job nobody may be told that all of it is gone when it is not.
+func TestCancelThatLeavesSomething(t *testing.T) {
+	b := newBench(t, template(t), nil)
+	w, err := workflow.Open(config(t.Output(), b.dir, template(t), stuckBoxes{b.box}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last job.Phase
+	_, err = w.Run(ctx, order(t.TempDir()), func(e workflow.Event) {
+		if last = e.Phase; last == job.Writing {
+			cancel()
+		}
+	})
+	if fault.As(err).Code != fault.CleanupFailed || last != job.Cancelled {
+		t.Errorf("%s: %v", last, err)
+	}
+	b.checkGone(t)
 }
 
 // Whatever the screen's model says that is not a well-formed pass refuses, with
