@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 
@@ -96,11 +97,16 @@ func find(path string) (string, error) {
 }
 
 func notFound(path string, err error) error {
+	return fault.Wrap(withoutPath(err), fault.SceneNotFound, "Name a scene's file, or the folder that holds its scene.js; `proofreel scene new NAME` makes one.", "%s", path)
+}
+
+// withoutPath takes the path, which the message has already, out of an error.
+func withoutPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
-		err = pe.Err
+		return pe.Err
 	}
-	return fault.Wrap(err, fault.SceneNotFound, "Name a scene's file, or the folder that holds its scene.js; `proofreel scene new NAME` makes one.", "%s", path)
+	return err
 }
 
 func options(entry string, r *resolver) api.BuildOptions {
@@ -175,16 +181,11 @@ func (b *Bundle) Open(asset string) (fs.File, error) {
 }
 
 func (b *Bundle) badAsset(name string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
 	f := &Failure{
-		Code: fault.SceneAsset, Frame: NoFrame, Text: fmt.Sprintf("asset %q: %v", clip(name), err),
+		Code: fault.SceneAsset, Frame: NoFrame, Text: fmt.Sprintf("asset %q: %v", clip(name), withoutPath(err)),
 		Hint: "Assets are files in the scene's folder, named relative to it.",
 	}
-	e := f.Fault()
-	return e
+	return f.Fault()
 }
 
 // Key is a hash of all that decides about the frames: the module, the assets
@@ -199,12 +200,7 @@ func (b *Bundle) Key(m Meta) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(h, "fonts %s\n", id)
-	names := make([]string, 0, len(m.Assets))
-	for name := range m.Assets {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(m.Assets)) {
 		if err := b.hashAsset(h, name, m.Assets[name]); err != nil {
 			return "", err
 		}

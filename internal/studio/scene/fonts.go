@@ -9,12 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/proofreel/proofreel/internal/media/typeset"
@@ -192,13 +193,8 @@ func writeFonts(tmp, dir string) error {
 }
 
 func ranges(covered map[rune]bool) [][2]rune {
-	all := make([]rune, 0, len(covered))
-	for r := range covered {
-		all = append(all, r)
-	}
-	slices.Sort(all)
 	var out [][2]rune
-	for _, r := range all {
+	for _, r := range slices.Sorted(maps.Keys(covered)) {
 		if n := len(out); n > 0 && out[n-1][1] == r-1 {
 			out[n-1][1] = r
 			continue
@@ -283,7 +279,7 @@ func fontConfig(dir string) string {
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
 `)
-	fmt.Fprintf(&b, "<dir>%s</dir>\n<cachedir>%s</cachedir>\n", xmlText(filepath.Join(dir, "files")), xmlText(filepath.Join(dir, "cache")))
+	fmt.Fprintf(&b, "<dir>%s</dir>\n<cachedir>%s</cachedir>\n", html.EscapeString(filepath.Join(dir, "files")), html.EscapeString(filepath.Join(dir, "cache")))
 	b.WriteString(`<config><rescan><int>0</int></rescan></config>
 <match target="font">
 <edit name="antialias" mode="assign"><bool>true</bool></edit>
@@ -299,18 +295,9 @@ func fontConfig(dir string) string {
 		"monospace": "JetBrains Mono", "ui-monospace": "JetBrains Mono", "ui-rounded": "Nunito", "cursive": "Caveat", "fantasy": "Anton",
 		"emoji": "Noto Color Emoji", "math": "Noto Sans Math",
 	}
-	names := make([]string, 0, len(aliases))
-	for n := range aliases {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(aliases)) {
 		fmt.Fprintf(&b, `<match target="pattern"><test name="family"><string>%s</string></test><edit name="family" mode="assign" binding="strong"><string>%s</string></edit></match>`+"\n", n, aliases[n])
 	}
 	b.WriteString("</fontconfig>\n")
 	return b.String()
-}
-
-func xmlText(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

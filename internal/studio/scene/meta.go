@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"regexp"
@@ -34,7 +35,7 @@ const (
 	MaxFPS      = 60
 	MinDuration = 0.1 // seconds
 	MaxDuration = 600 // seconds
-	MaxFrames   = 36000
+	MaxFrames   = MaxDuration * MaxFPS
 	MaxAssets   = 64
 	MaxSeed     = 1<<53 - 1 // the largest whole number that JavaScript holds exactly
 )
@@ -156,9 +157,6 @@ func parseFields(fields map[string]json.RawMessage) (Meta, error) {
 	}
 	if m.Width*m.Height > MaxPixels {
 		return Meta{}, badMeta("4K is 3840 x 2160, or 2160 x 3840.", "a frame of %d x %d pixels is larger than 4K", m.Width, m.Height)
-	}
-	if n := math.Round(m.Duration * float64(m.FPS)); n > MaxFrames {
-		return Meta{}, badMeta("Make it several films, or lower fps.", "%g s at %d fps are %.0f frames: at most %d are allowed", m.Duration, m.FPS, n, MaxFrames)
 	}
 	return m, nil
 }
@@ -297,12 +295,7 @@ func (p *fieldParser) assets() map[string]string {
 	if len(all) > MaxAssets {
 		p.fail("", "meta.assets has %d entries: at most %d are allowed", len(all), MaxAssets)
 	}
-	names := make([]string, 0, len(all))
-	for name := range all {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`).MatchString(name) {
 			p.fail("Letters, digits, _ and -, a letter first.", "meta.assets has the name %q", clip(name))
 			continue

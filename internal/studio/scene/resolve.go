@@ -104,11 +104,7 @@ func (r *resolver) resolveFile(rel, asked string) api.OnResolveResult {
 		}
 	}
 	if last != nil {
-		var pe *fs.PathError
-		if errors.As(last, &pe) {
-			last = pe.Err
-		}
-		return refuse("%q can't be read: %v", clip(asked), last)
+		return refuse("%q can't be read: %v", clip(asked), withoutPath(last))
 	}
 	return refuse("there is no file %q in the scene's folder", clip(rel))
 }
