@@ -244,6 +244,7 @@ func (b *bench) run(args ...string) outcome {
 		Open:     func() (Recorder, error) { b.opened++; return b.fake, nil },
 		Clips:    func() (Clipper, error) { return b.fake, nil },
 		Studio:   func() (Studio, error) { return fakeStudio{b.fake}, nil },
+		NewScene: fakeStudio{b.fake}.New,
 		Generate: b.generate,
 		Setup:    b.setup,
 		Stdin:    func() (string, error) { return b.stdin, nil },

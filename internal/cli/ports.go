@@ -47,7 +47,6 @@ type Studio interface {
 	Sheet(ctx context.Context, o renderer.SheetOptions) (renderer.SheetResult, error)
 	Check(ctx context.Context, o renderer.CheckOptions) (renderer.CheckResult, error)
 	Preview(ctx context.Context, o renderer.PreviewOptions) (renderer.PreviewResult, error)
-	New(o renderer.NewOptions) (renderer.NewResult, error)
 	Close() // ends what it holds; call it once
 }
 
@@ -60,6 +59,8 @@ type Deps struct {
 	Clips func() (Clipper, error)
 	// Studio gives the studio, as Open gives the recorder.
 	Studio func() (Studio, error)
+	// NewScene begins a scene: nothing that draws is needed for that.
+	NewScene func(o renderer.NewOptions) (renderer.NewResult, error)
 	// Generate makes a film of a prompt. Errors of what it was told are faults.
 	Generate func(ctx context.Context, o GenerateOptions) (GenerateResult, error)
 	// Setup chooses a box; want names the only one to be tried, or is empty.

@@ -117,9 +117,8 @@ func (s *scenePreviewCmd) run(ctx context.Context, c *call) (answer, error) {
 }
 
 func (s *sceneNewCmd) run(_ context.Context, c *call) (answer, error) {
-	return inStudio(c, fault.EffectSceneMade, func(st Studio) (renderer.NewResult, error) {
-		return st.New(renderer.NewOptions{Name: string(s.Name), Style: string(s.Style), Kind: scene.Kind(s.Kind)})
-	})
+	res, err := c.NewScene(renderer.NewOptions{Name: string(s.Name), Style: string(s.Style), Kind: scene.Kind(s.Kind)})
+	return answer{data: res, effect: fault.EffectSceneMade}, err
 }
 
 // StyleList is the answer of scene styles.

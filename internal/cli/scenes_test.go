@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"os"
 	"testing"
 	"time"
 
@@ -94,6 +96,20 @@ func TestCheckFails(t *testing.T) {
 	e, _ := oneObject(t, o.err)["error"].(map[string]any)
 	if e["code"] != "scene_impure" {
 		t.Errorf("error %v", e)
+	}
+}
+
+// A scene can be begun where there is nothing to draw it with yet.
+func TestSceneNewNeedsNoTools(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("HOME", "")
+	t.Setenv("PROOFREEL_FFMPEG", "none")
+	t.Setenv("PROOFREEL_CHROMIUM", "none")
+	var out, errs bytes.Buffer
+	code := Run(t.Context(), []string{"scene", "new", "launch"}, realDeps("1"), Stdio{Out: &out, Err: &errs})
+	if _, err := os.Stat("launch/scene.js"); code != fault.ExitOK || err != nil {
+		t.Errorf("exit %d, %v: %s", code, err, &errs)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/record/publish"
 	"github.com/proofreel/proofreel/internal/record/supervisor"
+	"github.com/proofreel/proofreel/internal/studio/renderer"
 )
 
 // realDeps is what the commands work with on this machine.
@@ -22,6 +23,7 @@ func realDeps(version string) Deps {
 		Open:     func() (Recorder, error) { return openManager() },
 		Clips:    func() (Clipper, error) { return openClips() },
 		Studio:   func() (Studio, error) { return openStudio() },
+		NewScene: new(renderer.Studio).New,
 		Generate: generateHere,
 		Setup:    setupHere,
 		Stdin:    readPrompt,
