@@ -144,6 +144,7 @@ func TestGenerateRefuses(t *testing.T) {
 
 // A key must not go to a place that was not named for it, nor in the open.
 func TestWhoWrites(t *testing.T) {
+	cache := t.TempDir()
 	keyFile := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(keyFile, []byte("from-file\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -168,10 +169,11 @@ func TestWhoWrites(t *testing.T) {
 		"money and no key":         {GenerateOptions{Budget: 5}, "", "", "", "", fault.InvalidValue},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv("XDG_CACHE_HOME", filepath.Join(os.TempDir(), "proofreel-test-cache"))
 			c.o.Tier = "standard"
 			by, err := authorOf(t.Context(), c.o, func(name string) string {
 				switch {
+				case name == "XDG_CACHE_HOME":
+					return cache
 				case name == "ANTHROPIC_API_KEY":
 					return c.env
 				case name == "PROOFREEL_UPSTREAM_KEY" && c.env != "":

@@ -145,7 +145,7 @@ func authorOf(ctx context.Context, o GenerateOptions, getenv func(string) string
 		return authorship{}, fault.New(fault.InvalidValue, "Set ANTHROPIC_API_KEY or --key-file, or name a server with --upstream.",
 			"there is no key for a model, and --model and --budget mean nothing to the template author")
 	default:
-		return offline(ctx, by)
+		return offline(ctx, by, getenv)
 	}
 	return by, nil
 }
@@ -165,8 +165,8 @@ func (by *authorship) free(model string) error {
 }
 
 // offline starts the template author. No other process can reach it.
-func offline(ctx context.Context, by authorship) (authorship, error) {
-	cache, err := cacheFolder(os.Getenv)
+func offline(ctx context.Context, by authorship, getenv func(string) string) (authorship, error) {
+	cache, err := cacheFolder(getenv)
 	if err != nil {
 		return authorship{}, err
 	}
