@@ -1,7 +1,6 @@
 package exit
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -20,17 +19,16 @@ type source struct {
 // collect copies one file of a dead box into dst, which is ours alone. It
 // never follows a link, crosses a mount, waits for a FIFO or wakes a device:
 // the file is looked at through a descriptor that can't read (O_PATH) before
-// that very inode is opened. It returns the number of bytes and their SHA-256.
+// that very inode is opened. It returns the number of bytes.
 //
 // A file that is not what it has to be is a [RefusedError] about item.
-func (s source) collect(item Item, name string, most int64, dst io.Writer) (int64, [sha256.Size]byte, error) {
-	var sum [sha256.Size]byte
-	no := func(r Reason, rule string) (int64, [sha256.Size]byte, error) {
-		return 0, sum, &RefusedError{Item: item, Reason: r, Rule: rule}
+func (s source) collect(item Item, name string, most int64, dst io.Writer) (int64, error) {
+	no := func(r Reason, rule string) (int64, error) {
+		return 0, &RefusedError{Item: item, Reason: r, Rule: rule}
 	}
 	f, reason, err := s.open(name)
 	if err != nil {
-		return 0, sum, err
+		return 0, err
 	}
 	if reason != "" {
 		return no(reason, "open")
@@ -38,7 +36,7 @@ func (s source) collect(item Item, name string, most int64, dst io.Writer) (int6
 	defer f.Close() //nolint:errcheck // only read
 	before, err := stat(f)
 	if err != nil {
-		return 0, sum, err
+		return 0, err
 	}
 	if reason := s.judge(f, before); reason != "" {
 		return no(reason, "stat")
@@ -46,21 +44,20 @@ func (s source) collect(item Item, name string, most int64, dst io.Writer) (int6
 	if before.Size < 1 || before.Size > most {
 		return no(TooLarge, "size")
 	}
-	hash := sha256.New()
-	// One byte more than there may be shows a file that grew.
-	n, err := io.Copy(io.MultiWriter(dst, hash), io.LimitReader(f, before.Size+1))
+	// One byte more than there may be shows a file that grew. No method of
+	// dst but Write: that of staged says when a disk is full.
+	n, err := io.Copy(struct{ io.Writer }{dst}, io.LimitReader(f, before.Size+1))
 	if err != nil {
-		return 0, sum, fmt.Errorf("copy the %s out of the box: %w", item, err)
+		return 0, fmt.Errorf("copy the %s out of the box: %w", item, err)
 	}
 	after, err := stat(f)
 	if err != nil {
-		return 0, sum, err
+		return 0, err
 	}
 	if n != before.Size || after.Size != before.Size || after.Mtim != before.Mtim || after.Ctim != before.Ctim {
 		return no(Changed, "copy")
 	}
-	copy(sum[:], hash.Sum(nil))
-	return n, sum, nil
+	return n, nil
 }
 
 // resolve is how every path in a work directory is resolved.

@@ -185,7 +185,7 @@ func (l *leaving) takeFilm(from source, name string) (*staged, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	size, _, err := from.collect(Film, name, l.Want.MaxBytes, raw)
+	size, err := from.collect(Film, name, l.Want.MaxBytes, raw)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -232,14 +232,14 @@ func (l *leaving) checkAndDraw(ctx context.Context, film *staged, n int) (_ *sta
 	defer func() { err = errors.Join(err, ran.Close()) }()
 	from := source{dir: ran.Work, owner: ran.Owner}
 	var progress, rgb bytes.Buffer
-	if _, _, err := from.collect(Film, progressFile, 1<<20, &progress); err != nil {
+	if _, err := from.collect(Film, progressFile, 1<<20, &progress); err != nil {
 		return nil, 0, err
 	}
 	decoded := int64(0)
 	if err := ffmpeg.ReadProgress(&progress, func(p ffmpeg.Progress) { decoded = p.Frame }); err != nil || decoded != int64(n) {
 		return nil, 0, refuse(Undecodable, "count")
 	}
-	if _, _, err := from.collect(Poster, pixelsFile, int64(3*l.Want.Width*l.Want.Height), &rgb); err != nil {
+	if _, err := from.collect(Poster, pixelsFile, int64(3*l.Want.Width*l.Want.Height), &rgb); err != nil {
 		return nil, 0, err
 	}
 	poster, err := l.stage(l.Poster)
@@ -258,7 +258,7 @@ func (l *leaving) checkAndDraw(ctx context.Context, film *staged, n int) (_ *sta
 // takePoster takes the author's poster. It says whether there is one.
 func (l *leaving) takePoster(to *staged) (bool, error) {
 	var raw bytes.Buffer
-	_, _, err := l.box.collect(Poster, PosterName, maxPoster, &raw)
+	_, err := l.box.collect(Poster, PosterName, maxPoster, &raw)
 	var refusal *RefusedError
 	if errors.As(err, &refusal) && refusal.Reason == Missing {
 		return false, nil
