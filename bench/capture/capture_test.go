@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 	"github.com/proofreel/proofreel/internal/host/proc"
 	"github.com/proofreel/proofreel/web/rig/beacon"
 )
@@ -84,25 +85,6 @@ func TestCPUOfAProcess(t *testing.T) {
 	}
 }
 
-func TestParseBusy(t *testing.T) {
-	for _, c := range []struct {
-		stat string
-		want time.Duration
-		bad  bool
-	}{
-		{"cpu  100 10 50 9000 7 2 3 4 60 5\ncpu0 1 2\n", 169 * 10 * time.Millisecond, false},
-		{"cpu  1 2 3\n", 0, true},
-		{"intr 1 2 3 4 5 6 7 8 9\n", 0, true},
-		{"cpu a b c d e f g h i\n", 0, true},
-		{"", 0, true},
-	} {
-		got, err := parseBusy(c.stat)
-		if got != c.want || (err != nil) != c.bad {
-			t.Errorf("%q: %v, %v", c.stat, got, err)
-		}
-	}
-}
-
 // What lies before and behind the window, and what can't be read, counts for no
 // recorder; a number that comes again is a repeat.
 func TestCount(t *testing.T) {
@@ -114,22 +96,6 @@ func TestCount(t *testing.T) {
 	want := row{Painted: 4, Present: 3, Repeated: 1, Torn: 1, Bad: 1}
 	if r != want {
 		t.Errorf("%+v, want %+v", r, want)
-	}
-}
-
-func TestSpread(t *testing.T) {
-	for _, c := range []struct {
-		in   []float64
-		want spread
-	}{
-		{nil, spread{}},
-		{[]float64{3}, spread{3, 3, 3}},
-		{[]float64{4, 1}, spread{2.5, 1, 4}},
-		{[]float64{5, 1, 3}, spread{3, 1, 5}},
-	} {
-		if got := spreadOf(c.in); got != c.want {
-			t.Errorf("%v: %+v", c.in, got)
-		}
 	}
 }
 
@@ -147,7 +113,7 @@ func TestRatiosAreOfOneRun(t *testing.T) {
 	}
 	r := result{Rows: rows}
 	d, ok := r.ratio("x", "anim", ours, grabVeryfast, func(r row) float64 { return r.CPU }, 0.25, false)
-	if want := (spread{0.25, 0.2, 0.9 / 3}); !ok || !d.Reached || d.Is != want {
+	if want := (gauge.Spread{Median: 0.25, Min: 0.2, Max: 0.9 / 3}); !ok || !d.Reached || d.Is != want {
 		t.Errorf("%+v, %v", d, ok)
 	}
 	if _, ok := r.ratio("x", "full", ours, grabVeryfast, func(r row) float64 { return r.CPU }, 1, true); ok {

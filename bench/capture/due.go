@@ -1,15 +1,19 @@
 package main
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
+)
 
 // due is a figure that our recorder is held to: a ratio of it to x11grab with
 // veryfast, from the same run.
 type due struct {
-	Figure  string  `json:"figure"`
-	Is      spread  `json:"is"` // over the runs, each run's ratio by itself
-	Limit   float64 `json:"limit"`
-	AtLeast bool    `json:"atLeast"` // else at most
-	Reached bool    `json:"reached"` // by the median
+	Figure  string       `json:"figure"`
+	Is      gauge.Spread `json:"is"` // over the runs, each run's ratio by itself
+	Limit   float64      `json:"limit"`
+	AtLeast bool         `json:"atLeast"` // else at most
+	Reached bool         `json:"reached"` // by the median
 }
 
 func (d due) sign() string {
@@ -67,7 +71,7 @@ func (r result) dues() []due {
 // ratio is a figure of one recorder over that of another, run by run.
 func (r result) ratio(name, workload, recorder, other string, figure func(row) float64, limit float64, atLeast bool) (due, bool) {
 	values := r.pairs(workload, recorder, other, func(a, b row) float64 { return figure(a) / figure(b) })
-	d := due{Figure: name, Is: spreadOf(values), Limit: limit, AtLeast: atLeast}
+	d := due{Figure: name, Is: gauge.SpreadOf(values), Limit: limit, AtLeast: atLeast}
 	d.Reached = d.Is.Median <= limit
 	if atLeast {
 		d.Reached = d.Is.Median >= limit
@@ -79,7 +83,7 @@ func (r result) ratio(name, workload, recorder, other string, figure func(row) f
 func (r result) memory(workload string) (due, bool) {
 	const allowed = 32
 	values := r.pairs(workload, ours, grabVeryfast, func(a, b row) float64 { return float64(a.Peak-b.Peak) / (1 << 20) })
-	d := due{Figure: "peak MB of engine and encoder, " + workload + ", − x11grab's", Is: spreadOf(values), Limit: allowed}
+	d := due{Figure: "peak MB of engine and encoder, " + workload + ", − x11grab's", Is: gauge.SpreadOf(values), Limit: allowed}
 	d.Reached = d.Is.Median <= allowed
 	return d, len(values) > 0
 }

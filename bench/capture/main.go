@@ -12,10 +12,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 )
 
 type options struct {
@@ -25,18 +25,12 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	var err error
-	if len(os.Args) > 1 && os.Args[1] == childCommand {
-		err = child(ctx, os.Args[2:])
-	} else {
-		err = bench(ctx, parse())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "capture:", err)
-		os.Exit(1)
-	}
+	gauge.Main("capture", func(ctx context.Context) error {
+		if len(os.Args) > 1 && os.Args[1] == childCommand {
+			return child(ctx, os.Args[2:])
+		}
+		return bench(ctx, parse())
+	})
 }
 
 func parse() options {
@@ -71,7 +65,7 @@ func bench(ctx context.Context, o options) error {
 	}
 	result := summarize(o, rows)
 	result.print(os.Stdout)
-	return result.save(o.jsonFile)
+	return gauge.Save(o.jsonFile, result)
 }
 
 // selected are the cases whose name holds one of the words.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 	"github.com/proofreel/proofreel/internal/host/proc"
 	"github.com/proofreel/proofreel/web/rig/beacon"
 )
@@ -80,7 +81,7 @@ func (b *stage) look(ctx context.Context, rec recorder) (w window, err error) {
 	if w.xserver, err = cpuOf(b.screen.Xvfb.PID); err != nil {
 		return w, err
 	}
-	w.busy, err = busy()
+	w.busy, err = gauge.Busy()
 	return w, err
 }
 

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"text/tabwriter"
 	"time"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 )
 
 // quiet is how many cores others may have used, in the median and at most, for
@@ -20,29 +19,13 @@ const (
 	enoughRuns  = 5
 )
 
-// spread is the median of a figure over the runs, and its ends.
-type spread struct {
-	Median float64 `json:"median"`
-	Min    float64 `json:"min"`
-	Max    float64 `json:"max"`
-}
-
-func spreadOf(values []float64) spread {
-	if len(values) == 0 {
-		return spread{}
-	}
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	return spread{Median: (v[(n-1)/2] + v[n/2]) / 2, Min: v[0], Max: v[n-1]}
-}
-
 // result is what the command prints and keeps.
 type result struct {
 	At          time.Time    `json:"at"`
 	Cores       int          `json:"cores"`
 	Seconds     int          `json:"seconds"`
 	Runs        int          `json:"runs"`
-	Others      spread       `json:"others"`
+	Others      gauge.Spread `json:"others"`
 	Publishable bool         `json:"publishable"`
 	Why         string       `json:"why,omitempty"` // not
 	Cases       []caseResult `json:"cases"`
@@ -53,16 +36,16 @@ type result struct {
 // caseResult is a case over all its runs.
 type caseResult struct {
 	benchCase
-	CPU, Verifier, Whole, XServer, PageFPS   spread
-	PeakMB, PeakAllMB, StopMS, MB            spread
-	Painted, Present, Repeated, Torn, Others spread
-	Share                                    spread // of the painted pictures, those in the film
-	PerPicture                               spread // CPU milliseconds for each of those
+	CPU, Verifier, Whole, XServer, PageFPS   gauge.Spread
+	PeakMB, PeakAllMB, StopMS, MB            gauge.Spread
+	Painted, Present, Repeated, Torn, Others gauge.Spread
+	Share                                    gauge.Spread // of the painted pictures, those in the film
+	PerPicture                               gauge.Spread // CPU milliseconds for each of those
 }
 
 func summarize(o options, rows []row) result {
 	r := result{At: time.Now().UTC().Truncate(time.Second), Cores: runtime.NumCPU(), Seconds: o.seconds, Runs: o.runs, Rows: rows}
-	r.Others = over(rows, func(r row) float64 { return r.Others })
+	r.Others = gauge.Over(rows, func(r row) float64 { return r.Others })
 	switch {
 	case o.runs < enoughRuns:
 		r.Why = fmt.Sprintf("%d runs, at least %d are needed", o.runs, enoughRuns)
@@ -82,16 +65,8 @@ func summarize(o options, rows []row) result {
 	return r
 }
 
-func over(rows []row, figure func(row) float64) spread {
-	values := make([]float64, len(rows))
-	for i, r := range rows {
-		values[i] = figure(r)
-	}
-	return spreadOf(values)
-}
-
 func sumUp(c benchCase, rows []row) caseResult {
-	s := func(figure func(row) float64) spread { return over(rows, figure) }
+	s := func(figure func(row) float64) gauge.Spread { return gauge.Over(rows, figure) }
 	return caseResult{
 		benchCase: c,
 		CPU:       s(func(r row) float64 { return r.CPU }), Verifier: s(func(r row) float64 { return r.Verifier }),
@@ -140,18 +115,4 @@ func (r result) print(w io.Writer) {
 	if !r.Publishable {
 		_, _ = fmt.Fprintln(w, "NOT FOR PUBLICATION: "+r.Why)
 	}
-}
-
-func (r result) save(path string) error {
-	if path == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the figures: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("make room for the figures: %w", err)
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644) //nolint:wrapcheck // it names the file
 }

@@ -10,11 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 	"github.com/proofreel/proofreel/internal/host/proc"
 )
-
-// hertz is the unit of times in /proc, on every Linux that Go runs on.
-const hertz = 100
 
 // use is what a process has used so far.
 type use struct {
@@ -55,7 +53,7 @@ func cpuOf(pid int) (time.Duration, error) {
 	}
 	user, _ := strconv.ParseInt(f[13], 10, 64)
 	system, _ := strconv.ParseInt(f[14], 10, 64)
-	return time.Duration(own.Nano()) + time.Duration(user+system)*time.Second/hertz, nil
+	return time.Duration(own.Nano()) + time.Duration(user+system)*time.Second/gauge.Hertz, nil
 }
 
 // peakOf is the largest resident set that a process has had, in bytes.
@@ -88,32 +86,4 @@ func spent(before, after map[int]use, wanted func(role string) bool) time.Durati
 		}
 	}
 	return sum
-}
-
-// busy is the time that the machine's processors have worked, together.
-func busy() (time.Duration, error) {
-	raw, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0, fmt.Errorf("read the machine's load: %w", err)
-	}
-	return parseBusy(string(raw))
-}
-
-// parseBusy reads the first line of /proc/stat: all but idle and iowait (fields 4
-// and 5), and guest time (9 and 10), which is part of user time.
-func parseBusy(stat string) (time.Duration, error) {
-	line, _, _ := strings.Cut(stat, "\n")
-	f := strings.Fields(line)
-	if len(f) < 9 || f[0] != "cpu" {
-		return 0, fmt.Errorf("/proc/stat begins with %q", line)
-	}
-	var sum int64
-	for _, i := range []int{1, 2, 3, 6, 7, 8} {
-		n, err := strconv.ParseInt(f[i], 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("/proc/stat begins with %q: %w", line, err)
-		}
-		sum += n
-	}
-	return time.Duration(sum) * time.Second / hertz, nil
 }

@@ -9,16 +9,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 	"github.com/proofreel/proofreel/internal/edit/clip/cliptest"
 	"github.com/proofreel/proofreel/internal/media/ffmpeg"
 )
@@ -46,16 +44,11 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
 	do := run
 	if o.one != "" {
 		do = makeOne
 	}
-	if err := do(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "clip:", err)
-		os.Exit(1)
-	}
+	gauge.Main("clip", func(ctx context.Context) error { return do(ctx, o) })
 }
 
 // figures are what is written as JSON.
@@ -103,17 +96,8 @@ func run(ctx context.Context, o options) error {
 	f.MemoryRatio = f.Ours.PeakMB / f.Short.PeakMB
 	f.Met = f.CPURatio <= most && f.MemoryRatio <= flat
 	table(os.Stdout, f)
-	if o.jsonFile != "" {
-		raw, err := json.MarshalIndent(f, "", "  ")
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(o.jsonFile), 0o755)
-		}
-		if err == nil {
-			err = os.WriteFile(o.jsonFile, append(raw, '\n'), 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("write the figures: %w", err)
-		}
+	if err := gauge.Save(o.jsonFile, f); err != nil {
+		return err
 	}
 	if !f.Met {
 		return errors.New("a target is missed")

@@ -8,13 +8,13 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 )
 
 // The targets.
@@ -89,17 +89,8 @@ func run(o options) error {
 	f.Grown = f.Memory[len(f.Memory)-1].HeapMB / f.Memory[0].HeapMB
 	f.Met = f.Met && f.Grown <= mostGrown
 	table(os.Stdout, f)
-	if o.jsonFile != "" {
-		raw, err := json.MarshalIndent(f, "", "  ")
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(o.jsonFile), 0o755)
-		}
-		if err == nil {
-			err = os.WriteFile(o.jsonFile, append(raw, '\n'), 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("write the figures: %w", err)
-		}
+	if err := gauge.Save(o.jsonFile, f); err != nil {
+		return err
 	}
 	if !f.Met {
 		return errors.New("a target is missed")

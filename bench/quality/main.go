@@ -10,12 +10,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 )
 
 // rate is the frame rate of both takes, in frames a second.
@@ -38,12 +37,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "quality:", err)
-		os.Exit(1)
-	}
+	gauge.Main("quality", func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
@@ -75,12 +69,5 @@ func run(ctx context.Context, o options) error {
 		result.Rows = append(result.Rows, r)
 	}
 	printTable(os.Stdout, result)
-	if o.jsonFile == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(result, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the figures: %w", err)
-	}
-	return os.WriteFile(o.jsonFile, append(text, '\n'), 0o644)
+	return gauge.Save(o.jsonFile, result)
 }

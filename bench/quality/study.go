@@ -1,18 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 )
 
 // Figures are what one take with one setting gave. PSNR is in dB; a crop's figure is
@@ -51,13 +51,9 @@ type study struct {
 // decoded frames with the source.
 func (s study) measure(ctx context.Context, set Setting, t take) (Figures, error) {
 	film := filepath.Join(s.dir, "take.mp4")
-	cpu := math.Inf(1)
-	for range s.repeats {
-		spent, err := s.encode(ctx, set, t, film)
-		if err != nil {
-			return Figures{}, err
-		}
-		cpu = min(cpu, spent.Seconds())
+	cpu, err := gauge.LeastCPU(s.repeats, func() (time.Duration, error) { return s.encode(ctx, set, t, film) })
+	if err != nil {
+		return Figures{}, err
 	}
 	stat, err := os.Stat(film)
 	if err != nil {
@@ -79,49 +75,30 @@ func (s study) encode(ctx context.Context, set Setting, t take, film string) (ti
 // pipeOnly is the CPU time, for each recorded second, that ffmpeg spends on taking a
 // 4:2:0 take from the pipe and throwing it away: a part of each setting's cost.
 func (s study) pipeOnly(ctx context.Context, t take) (float64, error) {
-	least := math.Inf(1)
-	for range s.repeats {
-		spent, err := s.consume(ctx, Setting{Format: "yuv420p"}, t, "-f", "null", "-")
-		if err != nil {
-			return 0, err
-		}
-		least = min(least, spent.Seconds())
-	}
-	return least / (float64(t.frames) / rate), nil
+	least, err := gauge.LeastCPU(s.repeats, func() (time.Duration, error) {
+		return s.consume(ctx, Setting{Format: "yuv420p"}, t, "-f", "null", "-")
+	})
+	return least / (float64(t.frames) / rate), err
 }
 
 // consume feeds a take to ffmpeg and returns the CPU time that this cost ffmpeg.
 func (s study) consume(ctx context.Context, set Setting, t take, output ...string) (time.Duration, error) {
-	argv := []string{
-		"-v", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", set.Format,
+	input := []string{
+		"-f", "rawvideo", "-pix_fmt", set.Format,
 		"-video_size", fmt.Sprintf("%dx%d", width, height), "-framerate", strconv.Itoa(rate), "-i", "pipe:0",
 	}
-	cmd := exec.CommandContext(ctx, s.ffmpeg, append(argv, output...)...)
-	var words bytes.Buffer
-	cmd.Stderr = &words
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return 0, fmt.Errorf("open the encoder's input: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("start the encoder: %w", err)
-	}
-	feedErr := feed(stdin, set.sub(), t)
-	if err := errors.Join(cmd.Wait(), feedErr); err != nil {
-		return 0, fmt.Errorf("encode: %w: %s", err, words.String())
-	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+	return gauge.Feed(ctx, s.ffmpeg, func(w io.Writer) error { return feed(w, set.sub(), t) }, append(input, output...)...)
 }
 
-func feed(w io.WriteCloser, sub int, t take) error {
+func feed(w io.Writer, sub int, t take) error {
 	for i := range t.frames {
 		for _, plane := range t.frame(i, sub).planes {
 			if _, err := w.Write(plane); err != nil {
-				return errors.Join(fmt.Errorf("feed frame %d: %w", i, err), w.Close())
+				return fmt.Errorf("feed frame %d: %w", i, err)
 			}
 		}
 	}
-	return w.Close()
+	return nil
 }
 
 func (s Setting) sub() int {

@@ -21,7 +21,7 @@ func fontFiles(dir string) ([]face, error) {
 	for name, weight := range map[string]string{"inter-regular": "400", "inter-bold": "700"} {
 		found, err := filepath.Glob(filepath.Join(set.Dir, "files", name+".*"))
 		if err != nil || len(found) != 1 {
-			return nil, fmt.Errorf("the font %s is not among the binary's: %v, %w", name, found, err)
+			return nil, fmt.Errorf("the font %s is not once among the binary's: %q", name, found)
 		}
 		faces = append(faces, face{found[0], weight})
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 )
 
 // row is one run of one case.
@@ -33,7 +35,7 @@ func (b *bench) run(ctx context.Context, c benchCase, n int, truth string, keep 
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	out := filepath.Join(dir, "film.mp4")
-	before, err := busy()
+	before, err := gauge.Busy()
 	if err != nil {
 		return row{}, err
 	}
@@ -41,14 +43,14 @@ func (b *bench) run(ctx context.Context, c benchCase, n int, truth string, keep 
 	if err != nil {
 		return row{}, err
 	}
-	after, err := busy()
+	after, err := gauge.Busy()
 	if err != nil {
 		return row{}, err
 	}
 	r := row{
 		benchCase: c, cost: took, Run: n + 1,
 		FPS: frames / took.WallSeconds, CPUms: took.CPUSeconds * 1000 / frames,
-		Others: max(0, (after-before-took.CPUSeconds)/took.WallSeconds),
+		Others: max(0, ((after-before).Seconds()-took.CPUSeconds)/took.WallSeconds),
 	}
 	if !c.film {
 		return r, nil

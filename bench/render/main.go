@@ -13,9 +13,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 )
 
 type options struct {
@@ -26,21 +26,16 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	var err error
-	switch {
-	case len(os.Args) > 1 && os.Args[1] == measuredCommand:
-		err = measured(ctx, os.Args[2:])
-	case len(os.Args) > 1 && os.Args[1] == partCommand:
-		err = part(ctx, os.Args[2:])
-	default:
-		err = compare(ctx, parse())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "render:", err)
-		os.Exit(1)
-	}
+	gauge.Main("render", func(ctx context.Context) error {
+		switch {
+		case len(os.Args) > 1 && os.Args[1] == measuredCommand:
+			return measured(ctx, os.Args[2:])
+		case len(os.Args) > 1 && os.Args[1] == partCommand:
+			return part(ctx, os.Args[2:])
+		default:
+			return compare(ctx, parse())
+		}
+	})
 }
 
 func parse() options {
@@ -77,7 +72,7 @@ func compare(ctx context.Context, o options) error {
 	}
 	res := summarize(b.versions, o.runs, rows)
 	res.print(os.Stdout)
-	return res.save(o.jsonFile)
+	return gauge.Save(o.jsonFile, res)
 }
 
 // scene runs every case of a scene once, then every case again, and so on, so

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -125,7 +122,7 @@ func count(ctx context.Context, argv []string, log *os.File) (cost, error) {
 			proc.KillAll(proc.Descendants(self), patience)
 			return cost{}, fmt.Errorf("run %s: %w", argv[0], ctx.Err())
 		case <-ticker.C:
-			c.PeakMB = max(c.PeakMB, memory(proc.Descendants(self)))
+			c.PeakMB = max(c.PeakMB, float64(proc.ResidentBytes(proc.Descendants(self)))/(1<<20))
 		case err := <-done:
 			running = false
 			if err != nil {
@@ -167,53 +164,4 @@ func reapAll(self proc.Identity) (killed int) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-}
-
-// memory is the proportional set size of the processes together, in MB. One
-// that is gone has none.
-func memory(ids []proc.Identity) float64 {
-	var kib int64
-	for _, id := range ids {
-		raw, err := os.ReadFile("/proc/" + strconv.Itoa(id.PID) + "/smaps_rollup")
-		if err == nil {
-			kib += pss(raw)
-		}
-	}
-	return float64(kib) / 1024
-}
-
-func pss(rollup []byte) (kib int64) {
-	lines := bufio.NewScanner(bytes.NewReader(rollup))
-	for lines.Scan() {
-		if rest, ok := strings.CutPrefix(lines.Text(), "Pss:"); ok {
-			_, _ = fmt.Sscan(rest, &kib)
-			return kib
-		}
-	}
-	return 0
-}
-
-// busy is the time that the machine's processors have worked, in seconds: the
-// first line of /proc/stat without idle, iowait and the guest times, which are
-// part of user time (proc(5)).
-func busy() (float64, error) {
-	raw, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0, fmt.Errorf("read the machine's load: %w", err)
-	}
-	line, _, _ := strings.Cut(string(raw), "\n")
-	f := strings.Fields(line)
-	if len(f) < 9 {
-		return 0, fmt.Errorf("/proc/stat begins with %q", line)
-	}
-	var sum int64
-	for _, i := range []int{1, 2, 3, 6, 7, 8} {
-		n, err := strconv.ParseInt(f[i], 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("/proc/stat begins with %q: %w", line, err)
-		}
-		sum += n
-	}
-	const hertz = 100 // on every Linux that Go runs on
-	return float64(sum) / hertz, nil
 }

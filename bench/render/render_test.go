@@ -99,9 +99,6 @@ func TestParsing(t *testing.T) {
 	if _, err := parseSSIM("Error"); err == nil {
 		t.Error("no SSIM is one")
 	}
-	if kib := pss([]byte("5a-6b ---p 00000000 00:00 0 [rollup]\nRss:  100 kB\nPss:   42 kB\nPss_Dirty: 7 kB\n")); kib != 42 {
-		t.Errorf("proportional set size %d", kib)
-	}
 	for raw, want := range map[string]string{`"dist/cli.js"`: "dist/cli.js", `{"hyperframes":"dist/cli.js","hf":"x"}`: "dist/cli.js", `7`: ""} {
 		if got := binOf([]byte(raw)); got != want {
 			t.Errorf("%s: %q", raw, got)

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 )
 
 // The targets: how many times as many frames a second as the faster peer, and
@@ -22,33 +21,17 @@ const (
 	targetLimit    = 1.25
 )
 
-// spread is the median of a figure over the runs, and its ends.
-type spread struct {
-	Median float64 `json:"median"`
-	Min    float64 `json:"min"`
-	Max    float64 `json:"max"`
-}
-
-func spreadOf(values []float64) spread {
-	if len(values) == 0 {
-		return spread{}
-	}
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	return spread{Median: (v[(n-1)/2] + v[n/2]) / 2, Min: v[0], Max: v[n-1]}
-}
-
 // caseResult is a case over all its runs.
 type caseResult struct {
 	benchCase
-	FPS    spread `json:"fps"`
-	Wall   spread `json:"wallSeconds"`
-	CPUms  spread `json:"cpuMs"`
-	PeakMB spread `json:"peakMB"`
-	MB     spread `json:"mb"`
-	SSIM   spread `json:"ssim"`
-	Format string `json:"format,omitempty"`
-	Left   int    `json:"left"`
+	FPS    gauge.Spread `json:"fps"`
+	Wall   gauge.Spread `json:"wallSeconds"`
+	CPUms  gauge.Spread `json:"cpuMs"`
+	PeakMB gauge.Spread `json:"peakMB"`
+	MB     gauge.Spread `json:"mb"`
+	SSIM   gauge.Spread `json:"ssim"`
+	Format string       `json:"format,omitempty"`
+	Left   int          `json:"left"`
 }
 
 // due is a target and what was reached.
@@ -67,7 +50,7 @@ type result struct {
 	Cores    int          `json:"cores"`
 	Runs     int          `json:"runs"`
 	Versions []string     `json:"versions"`
-	Others   spread       `json:"others"` // cores that other processes used meanwhile
+	Others   gauge.Spread `json:"others"` // cores that other processes used meanwhile
 	Cases    []caseResult `json:"cases"`
 	Due      []due        `json:"due"`
 	Rows     []row        `json:"rows"`
@@ -75,7 +58,7 @@ type result struct {
 
 func summarize(versions []string, runs int, rows []row) result {
 	r := result{At: time.Now().UTC().Truncate(time.Second), Cores: runtime.NumCPU(), Runs: runs, Versions: versions, Rows: rows}
-	r.Others = over(rows, func(r row) float64 { return r.Others })
+	r.Others = gauge.Over(rows, func(r row) float64 { return r.Others })
 	var titles []string
 	for _, one := range rows {
 		if slices.Contains(titles, one.title()) {
@@ -88,23 +71,15 @@ func summarize(versions []string, runs int, rows []row) result {
 	return r
 }
 
-func over(rows []row, figure func(row) float64) spread {
-	values := make([]float64, len(rows))
-	for i, r := range rows {
-		values[i] = figure(r)
-	}
-	return spreadOf(values)
-}
-
 func sumUp(rows []row) caseResult {
 	c := caseResult{
 		benchCase: rows[0].benchCase, Format: rows[0].Codec,
-		FPS:    over(rows, func(r row) float64 { return r.FPS }),
-		Wall:   over(rows, func(r row) float64 { return r.WallSeconds }),
-		CPUms:  over(rows, func(r row) float64 { return r.CPUms }),
-		PeakMB: over(rows, func(r row) float64 { return r.PeakMB }),
-		MB:     over(rows, func(r row) float64 { return float64(r.Bytes) / 1e6 }),
-		SSIM:   over(rows, func(r row) float64 { return r.SSIM }),
+		FPS:    gauge.Over(rows, func(r row) float64 { return r.FPS }),
+		Wall:   gauge.Over(rows, func(r row) float64 { return r.WallSeconds }),
+		CPUms:  gauge.Over(rows, func(r row) float64 { return r.CPUms }),
+		PeakMB: gauge.Over(rows, func(r row) float64 { return r.PeakMB }),
+		MB:     gauge.Over(rows, func(r row) float64 { return float64(r.Bytes) / 1e6 }),
+		SSIM:   gauge.Over(rows, func(r row) float64 { return r.SSIM }),
 	}
 	for _, r := range rows {
 		c.Left += r.Left
@@ -204,21 +179,4 @@ func (r result) print(w io.Writer) {
 			fmt.Fprintf(w, "%s: %d processes were left running and had to be killed\n", c.title(), c.Left)
 		}
 	}
-}
-
-func (r result) save(path string) error {
-	if path == "" {
-		return nil
-	}
-	raw, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the figures: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("make the folder for the figures: %w", err)
-	}
-	if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the figures: %w", err)
-	}
-	return nil
 }

@@ -10,14 +10,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"regexp"
 	"strings"
-	"syscall"
+
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 )
 
 // rate is the frame rate of the takes, in frames a second.
@@ -46,12 +45,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "renderquality:", err)
-		os.Exit(1)
-	}
+	gauge.Main("renderquality", func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
@@ -92,14 +86,7 @@ func run(ctx context.Context, o options) error {
 		results = append(results, res)
 	}
 	printTables(os.Stdout, results)
-	if o.jsonFile == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(results, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the figures: %w", err)
-	}
-	return os.WriteFile(o.jsonFile, append(text, '\n'), 0o644)
+	return gauge.Save(o.jsonFile, results)
 }
 
 // takes draws the takes, or takes those that were named.

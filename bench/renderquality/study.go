@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/jpeg"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/proofreel/proofreel/bench/internal/gauge"
 	"github.com/proofreel/proofreel/internal/media/pixel"
 )
 
@@ -47,7 +47,7 @@ type take struct {
 // draw draws a take into a lossless film.
 func (s study) draw(ctx context.Context, path string, d drawing, frames int) error {
 	p := newPainter()
-	_, err := s.feed(ctx, func(w io.Writer) error {
+	_, err := gauge.Feed(ctx, s.ffmpeg, func(w io.Writer) error {
 		for i := range frames {
 			d.paint(p, float64(i)/rate)
 			if _, err := w.Write(p.img.Pix); err != nil {
@@ -140,13 +140,9 @@ func (s study) beside(name string) string {
 // the film with the take.
 func (s study) measure(ctx context.Context, set Setting, t take) (Figures, error) {
 	film := filepath.Join(s.dir, strings.Map(plain, t.name+" "+set.Name)+".mp4")
-	cpu := math.Inf(1)
-	for range s.repeats {
-		spent, err := s.encode(ctx, set, t, film)
-		if err != nil {
-			return Figures{}, err
-		}
-		cpu = min(cpu, spent.Seconds())
+	cpu, err := gauge.LeastCPU(s.repeats, func() (time.Duration, error) { return s.encode(ctx, set, t, film) })
+	if err != nil {
+		return Figures{}, err
 	}
 	st, err := os.Stat(film)
 	if err != nil {
@@ -175,7 +171,7 @@ func (s study) encode(ctx context.Context, set Setting, t take, film string) (ti
 		input = []string{"-f", "image2pipe", "-c:v", "mjpeg", "-framerate", strconv.Itoa(rate), "-i", "pipe:0"}
 		frames = t.jpegs
 	}
-	return s.feed(ctx, func(w io.Writer) error {
+	return gauge.Feed(ctx, s.ffmpeg, func(w io.Writer) error {
 		for _, f := range frames {
 			if _, err := w.Write(f); err != nil {
 				return err
@@ -183,25 +179,6 @@ func (s study) encode(ctx context.Context, set Setting, t take, film string) (ti
 		}
 		return nil
 	}, append(append(input, set.Args...), "-y", film)...)
-}
-
-// feed runs ffmpeg on what write writes, and gives the CPU time that it took.
-func (s study) feed(ctx context.Context, write func(io.Writer) error, args ...string) (time.Duration, error) {
-	cmd := exec.CommandContext(ctx, s.ffmpeg, append([]string{"-v", "error", "-nostdin"}, args...)...)
-	var words bytes.Buffer
-	cmd.Stderr = &words
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return 0, fmt.Errorf("open the encoder's input: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("start the encoder: %w", err)
-	}
-	werr := errors.Join(write(in), in.Close())
-	if err := errors.Join(cmd.Wait(), werr); err != nil {
-		return 0, fmt.Errorf("encode: %w: %s", err, words.String())
-	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
 // compare gives the SSIM of a film as a player shows it: by its own tags.
