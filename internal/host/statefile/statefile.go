@@ -131,11 +131,16 @@ func isAt(f *flock.Flock, path string) bool {
 // Acquire takes the lock file at path and waits for it. Only for locks that
 // are held for moments.
 func Acquire(path string) (*Lock, error) {
-	f := flock.New(path, flock.SetPermissions(0o600))
-	if err := f.Lock(); err != nil {
-		return nil, fmt.Errorf("lock %s: %w", filepath.Base(path), err)
+	for {
+		f := flock.New(path, flock.SetPermissions(0o600))
+		if err := f.Lock(); err != nil {
+			return nil, fmt.Errorf("lock %s: %w", filepath.Base(path), err)
+		}
+		if isAt(f, path) {
+			return &Lock{f}, nil
+		}
+		_ = f.Close() // as in TryLock
 	}
-	return &Lock{f}, nil
 }
 
 // Remove removes the lock file, whose purpose is over, and gives the lock up.
