@@ -58,7 +58,6 @@ type conn struct {
 	mu      sync.Mutex
 	last    int64
 	pending map[int64]chan message
-	once    sync.Once
 }
 
 func newConn(in, out *os.File) *conn {
@@ -137,8 +136,4 @@ func (c *conn) read(event func(message)) {
 }
 
 // close ends the reading and every later send.
-func (c *conn) close() {
-	c.once.Do(func() {
-		_ = errors.Join(c.in.Close(), c.out.Close())
-	})
-}
+func (c *conn) close() { _, _ = c.in.Close(), c.out.Close() }

@@ -17,8 +17,8 @@ var ErrGone = errors.New("the page or worker has ended")
 type Session struct {
 	b    *Browser
 	id   string
-	url  string // as it was when we attached
-	gone chan struct{}
+	url  string        // as it was when we attached
+	gone chan struct{} // closed when it has ended, but not by the end of the whole browser
 
 	mu       sync.Mutex
 	handlers []*handler
@@ -143,10 +143,6 @@ func (s *Session) adopt(c *Session) {
 		}
 	}
 }
-
-// Gone is closed when the page or worker has ended. It is not closed by the
-// end of the whole browser.
-func (s *Session) Gone() <-chan struct{} { return s.gone }
 
 // Call sends a command to the page or worker; see [Browser.Call]. The error is
 // [ErrGone] when the page or worker ends meanwhile.
