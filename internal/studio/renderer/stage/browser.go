@@ -1,9 +1,9 @@
 package stage
 
 import (
-	"bytes"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -50,7 +50,7 @@ func (s *Stage) launch(ctx context.Context, kind scene.Kind) error {
 const browserPatience = time.Minute
 
 // errSlowBrowser says that the browser itself, before any scene, takes too long.
-var errSlowBrowser = fmt.Errorf("the browser did not open an empty page in time")
+var errSlowBrowser = errors.New("the browser did not open an empty page in time")
 
 func flags(kind scene.Kind) []string {
 	if kind == scene.KindDOM {
@@ -129,11 +129,11 @@ func (s *Stage) readAsset(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	var b bytes.Buffer
-	if _, err := io.Copy(&b, f); err != nil {
+	raw, err := io.ReadAll(f)
+	if err != nil {
 		return nil, fmt.Errorf("asset %q: %w", file, err)
 	}
-	return b.Bytes(), nil
+	return raw, nil
 }
 
 func (s *Stage) onBlocked(b chromium.Blocked) {

@@ -169,9 +169,9 @@ func (s *Stage) withBrowser(err error) error {
 
 func missing(err error) error {
 	if errors.Is(err, chromium.ErrNotFound) {
-		return fault.Wrap(err, fault.MissingTool, "Install one: apt-get install chromium-headless-shell (or chromium); or name it in "+chromium.Variable+".", "a scene is drawn by Chromium")
+		return fault.Wrap(err, fault.BrowserMissing, "Install one: apt-get install chromium-headless-shell (or chromium); or name it in "+chromium.Variable+".", "a scene is drawn by Chromium")
 	}
-	return fault.Wrap(err, fault.MissingTool, "Name a program, or unset "+chromium.Variable+".", "a scene is drawn by Chromium")
+	return fault.Wrap(err, fault.BrowserMissing, "Name a program, or unset "+chromium.Variable+".", "a scene is drawn by Chromium")
 }
 
 func failureOf(err error) (*scene.Failure, bool) {

@@ -240,7 +240,7 @@ func TestEnds(t *testing.T) {
 	})
 	t.Run("cut off", func(t *testing.T) {
 		s := open2(t, b, nil)
-		w := s.lanes[0].(*worker)
+		w := s.lanes[0]
 		err := s.Frames(testContext(t), 0, 0, 120, func(frame int, f Frame) error {
 			if frame == 3 {
 				if err := w.ring.file.Truncate(ringSlots); err != nil {

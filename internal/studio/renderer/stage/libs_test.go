@@ -48,7 +48,7 @@ func TestLibrariesRun(t *testing.T) {
 			if err := s.Frames(testContext(t), 0, 0, 2, drop); err != nil {
 				t.Error(err)
 			}
-			if n := s.Notes(); len(n) > 0 || s.lanes[0].(*worker).sequential {
+			if n := s.Notes(); len(n) > 0 || s.lanes[0].sequential {
 				t.Errorf("notes %v, or it is taken for sequential", n)
 			}
 		})

@@ -70,14 +70,6 @@ type Frame struct {
 	Cost time.Duration
 }
 
-// lane is what draws frames one after the other: a worker or a page.
-type lane interface {
-	// frames draws from..to-1 and gives them in order. It is not called from
-	// two goroutines at once.
-	frames(ctx context.Context, from, to int, use func(frame int, f Frame) error) error
-	close()
-}
-
 // Stage is an opened scene. Its methods may be called from several goroutines.
 type Stage struct {
 	cfg     Config
@@ -88,14 +80,13 @@ type Stage struct {
 	browser *chromium.Browser
 	page    *chromium.Session
 	meta    scene.Meta
-	lanes   []lane
+	lanes   []*worker
 	locks   []sync.Mutex // one for each lane
 
-	mu      sync.Mutex
-	notes   []scene.Note
-	noted   map[scene.Note]bool
-	told    map[failed]bool // mistakes that are errors, and so no notes
-	blocked map[string]bool
+	mu    sync.Mutex
+	notes []scene.Note
+	noted map[scene.Note]bool
+	told  map[failed]bool // mistakes that are errors, and so no notes
 
 	closing sync.Once
 }
@@ -132,7 +123,7 @@ func Open(ctx context.Context, cfg Config) (*Stage, error) {
 
 // open opens the scene in a browser for one kind.
 func open(ctx context.Context, cfg Config, kind scene.Kind) (*Stage, error) {
-	s := &Stage{cfg: cfg, log: cfg.Log, noted: map[scene.Note]bool{}, told: map[failed]bool{}, blocked: map[string]bool{}}
+	s := &Stage{cfg: cfg, log: cfg.Log, noted: map[scene.Note]bool{}, told: map[failed]bool{}}
 	if err := s.start(ctx, kind); err != nil {
 		_ = s.Close()
 		return nil, s.explain(err, scene.NoFrame)

@@ -36,8 +36,8 @@ func (s *Stage) Texts(ctx context.Context, frame int) ([]Text, error) {
 	if frame < 0 || frame >= s.meta.Frames() {
 		return nil, fmt.Errorf("list texts: frame %d is not in a film of %d", frame, s.meta.Frames())
 	}
-	w, ok := s.lanes[0].(*worker)
-	if !ok || s.meta.Kind != scene.Kind2D || w.sequential {
+	w := s.lanes[0]
+	if s.meta.Kind != scene.Kind2D || w.sequential {
 		return nil, nil
 	}
 	s.locks[0].Lock()

@@ -24,7 +24,8 @@ const (
 	wayCalled            // each frame is asked for and comes as text
 )
 
-// worker is a lane that draws in a worker of the page.
+// worker draws frames one after the other, in a worker of the page or, for
+// scenes of kind dom, in a page of its own.
 type worker struct {
 	s       *Stage
 	number  int
@@ -249,20 +250,20 @@ func (w *worker) call(ctx context.Context, function string, params any) (loaded,
 // errTimeout is the cause of our own deadlines.
 var errTimeout = errors.New("out of time")
 
-// frames draws through the ring, or by calls where there is none.
+// frames draws from..to-1 and gives them in order: through the ring, or by
+// calls where there is none. It is not called from two goroutines at once.
 func (w *worker) frames(ctx context.Context, from, to int, use func(int, Frame) error) error {
-	err := w.ready(ctx, from)
-	if err == nil {
-		switch {
-		case w.shots:
-			err = w.shotFrames(ctx, from, to, use)
-		case w.ring == nil:
-			err = w.callFrames(ctx, from, to, use)
-		default:
-			err = w.ringFrames(ctx, from, to, use)
-		}
+	if err := w.ready(ctx, from); err != nil {
+		return err
 	}
-	return err
+	switch {
+	case w.shots:
+		return w.shotFrames(ctx, from, to, use)
+	case w.ring == nil:
+		return w.callFrames(ctx, from, to, use)
+	default:
+		return w.ringFrames(ctx, from, to, use)
+	}
 }
 
 // ready gives a sequential scene that is past the frame a new realm.
@@ -295,10 +296,7 @@ func (w *worker) explain(ctx context.Context, err error, frame int) error {
 
 // end ends the realm.
 func (w *worker) end() {
-	if w.ring != nil {
-		w.ring.close()
-		w.ring = nil
-	}
+	w.close()
 	if w.dom {
 		return // with the next page that is opened in its place
 	}
