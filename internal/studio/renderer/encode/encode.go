@@ -109,9 +109,10 @@ type Result struct {
 // On error nothing was changed at Out, no process is left, and finished
 // stretches lie in Work, from which the next call with the same options goes on.
 // The error is the Source's own, wrapped, when that failed; an *EncoderError
-// when an encoder died, hung or gave something else than was asked; else it has
-// a fault's code: invalid_value, render_busy, disk_full, out_unwritable,
-// state_unwritable, verify_failed.
+// when an encoder died, hung or gave something else than was asked; else, but
+// for the context's end and programming errors, it has a fault's code:
+// invalid_value, render_busy, disk_full, out_unwritable, state_unwritable,
+// encode_failed (the check of the film was killed), verify_failed.
 func Film(ctx context.Context, o Options, src Source) (Result, error) {
 	o, err := o.complete()
 	if err != nil {

@@ -78,8 +78,9 @@ func openWork(o Options) (*work, error) {
 const lockSuffix = ".lock"
 
 // lockIn takes the lock of a film, and removes the locks that killed processes
-// have left, with what they had not finished. To see whether a lock is held it is taken for a moment, so one does this
-// at a time: nobody finds a lock taken by one who only looks.
+// have left, with what they had not finished. To see whether a lock is held it
+// is taken for a moment, so one does this at a time: nobody finds a lock taken
+// by one who only looks.
 func lockIn(dir, id string) (*statefile.Lock, error) {
 	turn, err := os.Open(dir)
 	if err != nil {
@@ -92,25 +93,22 @@ func lockIn(dir, id string) (*statefile.Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wait for others that begin: %w", err)
 	}
-	left, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*"+lockSuffix))
+	left, err := turn.Readdirnames(-1)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range left {
-		if filepath.Base(path) == id+lockSuffix {
+	for _, file := range left {
+		name, ok := strings.CutSuffix(file, lockSuffix)
+		if !ok || name == id {
 			continue
 		}
-		if l, err := statefile.TryLock(path); err == nil {
-			other := work{dir: strings.TrimSuffix(path, lockSuffix), lock: l}
+		if l, err := statefile.TryLock(filepath.Join(dir, file)); err == nil {
+			other := work{dir: filepath.Join(dir, name), lock: l}
 			_ = other.sweep() // what stays does no harm
 			other.close()
 		}
 	}
 	return statefile.TryLock(filepath.Join(dir, id+lockSuffix))
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // id names the film: what is drawn, how it is encoded, and by which binary.
