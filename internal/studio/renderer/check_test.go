@@ -107,12 +107,13 @@ func TestBeginnings(t *testing.T) {
 		kind := kinds[i%len(kinds)]
 		t.Run(style+" "+string(kind), func(t *testing.T) {
 			t.Chdir(t.TempDir())
+			const name = "Lau\"nch\n<i>$ & x"
 			s := newStudio(t)
-			made, err := s.New(NewOptions{Name: `Lau"nch $`, Style: style, Kind: kind})
+			made, err := s.New(NewOptions{Name: name, Style: style, Kind: kind})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.New(NewOptions{Name: `Lau"nch $`, Style: style, Kind: kind}); err == nil {
+			if _, err := s.New(NewOptions{Name: name, Style: style, Kind: kind}); err == nil {
 				t.Error("a scene that is there was replaced")
 			}
 			res, err := s.Check(t.Context(), CheckOptions{Source: Source{Scene: made.Scene}, Frames: 6})

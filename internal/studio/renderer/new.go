@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/proofreel/proofreel/internal/fault"
 	"github.com/proofreel/proofreel/internal/studio/scene"
@@ -58,9 +59,10 @@ func (*Studio) New(o NewOptions) (NewResult, error) {
 	return NewResult{Scene: path, Style: o.Style, Kind: o.Kind}, nil
 }
 
-// plainRune keeps what can't end a JavaScript string or start an escape.
+// plainRune keeps what can't end a JavaScript string, nor start an escape in it
+// or in HTML.
 func plainRune(r rune) rune {
-	if r == '"' || r == '\\' || r == '`' || r == '$' || r == '\u2028' || r == '\u2029' {
+	if strings.ContainsRune("\"\\`$<&\u2028\u2029", r) || unicode.IsControl(r) {
 		return -1
 	}
 	return r
