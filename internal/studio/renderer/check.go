@@ -249,10 +249,14 @@ func (r *CheckResult) judge(e *examination) {
 		if ms := l.took.Seconds() * 1000; ms > r.SlowMS {
 			r.SlowMS, r.Slowest = ms, n
 		}
-		for list, yes := range map[*[]int]bool{&uniform: l.uniform, &same: l.same, &slow: l.took > slowFrame} {
-			if yes {
-				*list = append(*list, n)
-			}
+		if l.uniform {
+			uniform = append(uniform, n)
+		}
+		if l.same {
+			same = append(same, n)
+		}
+		if l.took > slowFrame {
+			slow = append(slow, n)
 		}
 	}
 	if len(times) > 0 {

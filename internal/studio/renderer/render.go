@@ -1,11 +1,11 @@
 package renderer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/proofreel/proofreel/internal/fault"
@@ -108,7 +108,7 @@ func (s *Studio) film(ctx context.Context, b *scene.Bundle, o RenderOptions) (Re
 		// in another way.
 		Key:  key + " " + drawnBy(st) + " " + o.Style,
 		Work: filepath.Join(s.State, "renders"), Out: o.Out, Poster: o.Poster,
-		Parallel: runtime.GOMAXPROCS(0), FFmpeg: s.FFmpeg, Spawn: s.Spawn,
+		FFmpeg: s.FFmpeg, Spawn: s.Spawn,
 		Progress: o.Progress, Log: s.Log,
 	}, drawn)
 	if err != nil {
@@ -118,14 +118,10 @@ func (s *Studio) film(ctx context.Context, b *scene.Bundle, o RenderOptions) (Re
 	if slow, ok := drawn.slow(); ok {
 		said = append(said, slow)
 	}
-	quality := o.Quality
-	if quality == "" {
-		quality = profile.Standard
-	}
 	return RenderResult{
 		Scene: o.Scene, Path: o.Out, Width: m.Width, Height: m.Height, FPS: m.FPS,
 		Frames: made.Frames, Seconds: float64(made.Frames) / float64(m.FPS), Bytes: made.Size, SHA256: made.SHA256,
-		Quality: quality, Poster: o.Poster, PosterFrame: made.PosterFrame,
+		Quality: cmp.Or(o.Quality, profile.Standard), Poster: o.Poster, PosterFrame: made.PosterFrame,
 		Stretches: made.Stretches, Reused: made.Reused, Repeats: made.Repeats, Workers: st.Workers(),
 		Notes: said, Verdict: recording.VerdictComplete, // Film has decoded every frame
 	}, nil

@@ -142,7 +142,7 @@ func notes(st *stage.Stage) []scene.Note {
 	return []scene.Note{}
 }
 
-// frames draws some frames, each once and in order, and hands them to use as
+// drawSome draws some frames, each once and in order, and hands them to use as
 // pictures.
 func drawSome(ctx context.Context, st *stage.Stage, list []int, use func(frame int, img *image.NRGBA) error) error {
 	sorted := slices.Compact(slices.Sorted(slices.Values(list)))

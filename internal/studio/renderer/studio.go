@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
 	"github.com/proofreel/proofreel/internal/fault"
@@ -51,10 +51,9 @@ type Source struct {
 }
 
 const (
-	defaultMemory  = 4 << 30
-	workerMemory   = 250 << 20 // what a worker takes at 1080p, with its share of the browser
-	defaultPatient = 10 * time.Second
-	leastLoad      = 5 * time.Second // a browser that is slow to start must not fail for a short frame timeout
+	defaultMemory = 4 << 30
+	workerMemory  = 250 << 20       // what a worker takes at 1080p, with its share of the browser
+	leastLoad     = 5 * time.Second // a browser that is slow to start must not fail for a short frame timeout
 )
 
 // machineMemory is the memory of this machine, in bytes.
@@ -75,7 +74,7 @@ func (s Source) complete(processors int, memory int64) Source {
 		s.Workers = max(1, min(processors, int(s.Memory/workerMemory)))
 	}
 	if s.FrameTimeout == 0 {
-		s.FrameTimeout = defaultPatient
+		s.FrameTimeout = stage.DefaultFrameTimeout
 	}
 	return s
 }
@@ -173,22 +172,7 @@ func openFault(err error) error {
 
 // writeFile puts a whole file in place, or none.
 func writeFile(path string, raw []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".proofreel-*")
-	if err != nil {
-		return outFault(err, path)
-	}
-	_, err = f.Write(raw)
-	if err == nil {
-		err = f.Chmod(0o644) // what CreateTemp makes is its owner's alone
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return outFault(err, path)
-	}
-	return nil
+	return outFault(renameio.WriteFile(path, raw, 0o644, renameio.WithTempDir(filepath.Dir(path))), path)
 }
 
 // frameAt is the frame that is shown at a time of a film.
