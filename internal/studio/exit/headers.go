@@ -13,13 +13,11 @@ type index struct {
 	config []byte // avcC's payload
 
 	movieScale, mediaScale uint64
-	// In the movie's scale: the lengths that mvhd, tkhd and elst say. The
-	// latter is negative when there is no edit list.
-	movieLength, trackLength uint64
-	editLength               int64
-	editStart                uint64 // in the media's scale
-	hasEdit                  bool
-	mediaLength              uint64
+	// In the movie's scale: the lengths that mvhd, tkhd and elst say.
+	movieLength, trackLength, editLength uint64
+	editStart                            uint64 // in the media's scale
+	hasEdit                              bool
+	mediaLength                          uint64
 
 	count  int    // samples
 	delta  uint64 // of each, in the media's scale
@@ -28,9 +26,7 @@ type index struct {
 	keys   []byte // stss entries, 4 bytes each
 	hasKey bool
 	runs   []byte // stsc entries, 12 bytes each
-	sized  bool
-	size   uint32 // of every sample; 0: they differ
-	each   []byte // stsz entries, 4 bytes each
+	each   []byte // sizes as stsz entries, 4 bytes each
 	chunks []uint64
 	placed bool
 }
@@ -100,7 +96,7 @@ func (x *index) editList(body []byte) error {
 	if !c.whole() {
 		return refuse(EditList, "elst")
 	}
-	x.hasEdit, x.editLength, x.editStart = true, int64(length), start
+	x.hasEdit, x.editLength, x.editStart = true, length, start
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (x *index) times() error {
 	if !near(x.trackLength) {
 		return refuse(Duration, "tkhd")
 	}
-	if x.hasEdit && !near(uint64(x.editLength)) {
+	if x.hasEdit && !near(x.editLength) {
 		return refuse(EditList, "elst")
 	}
 	return nil

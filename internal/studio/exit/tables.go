@@ -88,8 +88,7 @@ func (x *index) chunkRuns(body []byte) error {
 func (x *index) sizes(body []byte) error {
 	c := &cursor{b: body}
 	c.plain()
-	x.size = c.u32()
-	if x.size != 0 {
+	if size := c.u32(); size != 0 { // of every sample; 0: they differ
 		count := c.u32()
 		if !c.whole() {
 			return refuse(BoxFields, "stsz")
@@ -97,9 +96,9 @@ func (x *index) sizes(body []byte) error {
 		if uint64(count) > uint64(x.most()) {
 			return refuse(SampleTable, "stsz")
 		}
-		x.sized, x.each = true, make([]byte, 4*count)
+		x.each = make([]byte, 4*count)
 		for i := range int(count) {
-			binary.BigEndian.PutUint32(x.each[4*i:], x.size)
+			binary.BigEndian.PutUint32(x.each[4*i:], size)
 		}
 		return nil
 	}
@@ -110,7 +109,7 @@ func (x *index) sizes(body []byte) error {
 	if !ok {
 		return refuse(SampleTable, "stsz")
 	}
-	x.sized, x.each = true, b
+	x.each = b
 	return nil
 }
 

@@ -22,11 +22,11 @@ type sample struct {
 	key    bool // an IDR picture, as the tables and the NAL units say
 }
 
-// span is a box of the file itself: [start, body) is its header, [body, end)
-// its payload, in bytes from the file's start.
+// span is a box of the file itself: [body, end) is its payload, in bytes from
+// the file's start.
 type span struct {
-	typ              string
-	start, body, end int64
+	typ       string
+	body, end int64
 }
 
 // maxPadding bounds a free box in bytes. The film writer leaves room for its
@@ -129,7 +129,7 @@ func boxAt(r io.ReaderAt, at, size int64) (span, error) {
 	if err := readAt(r, h[:8], at); err != nil {
 		return span{}, err
 	}
-	b := span{typ: string(h[4:8]), start: at, body: at + 8}
+	b := span{typ: string(h[4:8]), body: at + 8}
 	length := uint64(binary.BigEndian.Uint32(h[:4]))
 	if length == 1 && b.typ == "mdat" && size-at >= 16 {
 		if err := readAt(r, h[8:], at+8); err != nil {
