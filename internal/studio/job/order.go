@@ -28,9 +28,6 @@ const (
 	Square Aspect = "1:1"
 )
 
-// Aspects lists them, the usual one first.
-func Aspects() []Aspect { return []Aspect{Wide, Tall, Square} }
-
 // Size gives the frame in pixels; false when there is no such shape.
 func (a Aspect) Size() (width, height int, ok bool) {
 	switch a {

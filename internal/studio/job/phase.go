@@ -1,5 +1,7 @@
 package job
 
+import "slices"
+
 // Phase is what a job does. These words are all that is ever told of a job
 // that runs, whatever its box says.
 type Phase string
@@ -24,17 +26,10 @@ func Phases() []Phase {
 	return []Phase{Queued, Screening, Starting, Writing, Checking, Rendering, Validating, Done, Failed, Refused, Cancelled}
 }
 
-// Ended says whether nothing comes after it.
-func (p Phase) Ended() bool {
-	return p == Done || p == Failed || p == Refused || p == Cancelled
-}
-
 // Step counts the phases that lie before the end, from 0; an end is Steps.
 func (p Phase) Step() int {
-	for i, q := range Phases()[:Steps] {
-		if p == q {
-			return i
-		}
+	if i := slices.Index(Phases()[:Steps], p); i >= 0 {
+		return i
 	}
 	return Steps
 }
