@@ -17,8 +17,8 @@ type Category string
 // None is the category of what is allowed.
 const None Category = "none"
 
-// Categories lists all.
-func Categories() []Category {
+// categories lists all.
+func categories() []Category {
 	return []Category{None, "sexual", "violence", "hate", "self_harm", "crime", "deception", "private_person", "attack", "other"}
 }
 
@@ -41,11 +41,7 @@ const (
 
 // question is the body of the call.
 func question(c Config, prompt string) ([]byte, error) {
-	random := c.Random
-	if random == nil {
-		random = rand.Reader
-	}
-	mark, err := marker(prompt, random)
+	mark, err := marker(prompt, rand.Reader)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +92,7 @@ func parseAnswer(raw []byte) (Answer, error) {
 	brief, ok1 := v.Get("brief")
 	disallowed, ok2 := v.Get("disallowed")
 	a := Answer{brief.True, disallowed.True, Category(v.Str("category"))}
-	if !ok1 || !ok2 || brief.Kind != strictjson.Bool || disallowed.Kind != strictjson.Bool || !slices.Contains(Categories(), a.Category) {
+	if !ok1 || !ok2 || brief.Kind != strictjson.Bool || disallowed.Kind != strictjson.Bool || !slices.Contains(categories(), a.Category) {
 		return Answer{}, fmt.Errorf("%w: a member is missing, or has another value", errAnswer)
 	}
 	return a, nil

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/proofreel/proofreel/internal/fault"
@@ -24,7 +23,6 @@ type Config struct {
 	Base   string       // such as http://llm.internal
 	Token  string       // the door's
 	Model  string
-	Random io.Reader // for the marker; nil: crypto/rand
 }
 
 // Verdict is what came of it.

@@ -20,7 +20,7 @@ import (
 func TestAnswers(t *testing.T) {
 	for _, brief := range []bool{false, true} {
 		for _, disallowed := range []bool{false, true} {
-			for _, category := range Categories() {
+			for _, category := range categories() {
 				a := Answer{brief, disallowed, category}
 				got, err := parseAnswer(a.JSON())
 				if err != nil || got != a {
