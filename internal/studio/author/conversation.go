@@ -12,7 +12,6 @@ type conversation struct {
 	model, system string
 	stream        bool
 	said          string // what the other side has said in texts, in order
-	turns         int    // messages of ours that asked for a tool
 	tools         map[string]int
 	failed        bool // the newest result is an error
 }
@@ -53,15 +52,10 @@ func (c *conversation) results(content strictjson.Value) {
 }
 
 func (c *conversation) uses(content strictjson.Value) {
-	used := false
 	for _, b := range content.Elems {
 		if b.Str("type") == "tool_use" {
 			c.tools[b.Str("name")]++
-			used = true
 		}
-	}
-	if used {
-		c.turns++
 	}
 }
 

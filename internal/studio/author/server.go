@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -24,23 +23,18 @@ type Options struct {
 	// Covers says whether scenes can draw a character. nil: of the scripts that
 	// the library's fonts are there for, all can be.
 	Covers func(r rune) bool
-	Log    *slog.Logger // nil: nowhere
 }
 
 // Author answers requests to the Messages API.
 type Author struct {
 	covers func(r rune) bool
-	log    *slog.Logger
 }
 
 // New makes an author.
 func New(o Options) *Author {
-	a := &Author{covers: o.Covers, log: o.Log}
+	a := &Author{covers: o.Covers}
 	if a.covers == nil {
 		a.covers = coveredScript
-	}
-	if a.log == nil {
-		a.log = slog.New(slog.DiscardHandler)
 	}
 	return a
 }
@@ -91,7 +85,6 @@ func (a *Author) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := a.answer(c)
-	a.log.Debug("template author", "turn", c.turns, "tool", answer.tool)
 	answer.model, answer.read = c.model, tokens(len(raw))
 	if c.stream {
 		answer.stream(w)
