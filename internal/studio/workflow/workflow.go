@@ -102,6 +102,13 @@ func Open(c Config) (*Workflow, error) {
 	if c.Agent.Name == "" {
 		c.Agent = agent.Own()
 	}
+	if c.Prices == nil {
+		own, err := price.Default()
+		if err != nil {
+			return nil, fmt.Errorf("read the prices: %w", err)
+		}
+		c.Prices = &own
+	}
 	w := &Workflow{c: c}
 	for _, d := range []string{c.Dir, w.jobs(), w.journals()} {
 		if err := ownDir(d); err != nil {
@@ -129,17 +136,9 @@ func (w *Workflow) journals() string { return filepath.Join(w.c.Dir, "journals")
 // priced says whether all models have a price: one is not asked for the sake
 // of another that can't be. Else it is a *gateway.NoPriceError.
 func (w *Workflow) priced(models ...string) error {
-	table := w.c.Prices
-	if table == nil {
-		own, err := price.Default()
-		if err != nil {
-			return fmt.Errorf("read the prices: %w", err)
-		}
-		table = &own
-	}
 	for _, m := range models {
-		if _, ok := table.Find(m); !ok {
-			return &gateway.NoPriceError{Model: m, Version: table.Version}
+		if _, ok := w.c.Prices.Find(m); !ok {
+			return &gateway.NoPriceError{Model: m, Version: w.c.Prices.Version}
 		}
 	}
 	return nil
