@@ -160,8 +160,10 @@ func ownDir(path string) error {
 }
 
 // Run makes a film. tell is called with every change, one call at a time, the
-// last with an end phase; it must not block. Errors are faults. When ctx ends
-// the job is cancelled; Run returns when everything of it is gone.
+// last with an end phase; it must not block. It is not called when the job can't
+// begin: its name is in use, or its directory can't be made. Errors are faults,
+// but for those that nobody expects. When ctx ends the job is cancelled; Run
+// returns when everything of it is gone, or with cleanup_failed.
 func (w *Workflow) Run(ctx context.Context, o Order, tell func(Event)) (res Result, err error) {
 	r, err := w.newRun(o, tell)
 	if err != nil {
