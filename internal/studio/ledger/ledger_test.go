@@ -271,6 +271,23 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
+// A settlement that can't be booked must not free its hold, nor spend it
+// by half.
+func TestOverrunBeyondMoney(t *testing.T) {
+	b, _ := create(t, Limits{Money: 100, Calls: 9})
+	if err := hold(t, b, 10, 10).Settle(math.MaxInt64, Used); err != nil {
+		t.Fatal(err)
+	}
+	h := hold(t, b, 20, 20)
+	before := b.Statement()
+	if err := h.Settle(math.MaxInt64, Used); !errors.Is(err, ErrTooMuch) {
+		t.Errorf("settled: %v", err)
+	}
+	if d := cmp.Diff(before, b.Statement()); d != "" {
+		t.Error(d)
+	}
+}
+
 // Two calls can't both pass on the last cent.
 func TestRace(t *testing.T) {
 	b, _ := create(t, Limits{Money: 35, Calls: 1000})

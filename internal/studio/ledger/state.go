@@ -69,13 +69,15 @@ func (s *state) apply(r record) error {
 		if !ok || Micros(n[1]) > held {
 			return errSense
 		}
+		over, err := Sum(s.Overrun, Micros(n[2]))
+		if err != nil {
+			return err
+		}
 		delete(s.holds, n[0])
 		s.Held -= held
 		s.Open--
 		s.Spent += Micros(n[1])
-		if s.Overrun, err = Sum(s.Overrun, Micros(n[2])); err != nil {
-			return err
-		}
+		s.Overrun = over
 	case verbCount:
 		s.Counts++
 	case verbStop:
