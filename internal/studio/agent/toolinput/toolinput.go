@@ -6,7 +6,9 @@ package toolinput
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -26,7 +28,13 @@ func Parse(raw []byte) (json.RawMessage, error) {
 	var v map[string]any
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	if err := d.Decode(&v); err != nil || d.More() || v == nil {
+	err := d.Decode(&v)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) { // More takes a closing bracket for an end
+			err = errors.New("there is more behind it")
+		}
+	}
+	if err != nil || v == nil {
 		return empty, fmt.Errorf("the input is no JSON object: %s", strings.ToValidUTF8(string(raw[:min(len(raw), 200)]), "\uFFFD"))
 	}
 	if depth(v) > MaxDepth {

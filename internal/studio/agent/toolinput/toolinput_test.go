@@ -6,6 +6,19 @@ import (
 	"unicode/utf8"
 )
 
+// What is behind the object is not done silently without: the model meant
+// something by it.
+func TestParseTakesOneObject(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":1} `: `{"a":1}`, `{"a":1}x`: "", `{"a":1}]`: "", `{"a":1}}`: "", `{"a":1}{}`: "", `[]`: "", `null`: "", ``: "",
+	} {
+		got, err := Parse([]byte(in))
+		if (err == nil) != (want != "") || want != "" && string(got) != want {
+			t.Errorf("%s becomes %s, %v", in, got, err)
+		}
+	}
+}
+
 // Whatever stands for a call's input, what is sent back is an object of valid
 // text that is not deep, and the same again when it is read again.
 func FuzzParse(f *testing.F) {
