@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+
+	"github.com/proofreel/proofreel/internal/studio/scene"
 )
 
 // Phase is what the runner says that it does.
@@ -77,7 +79,7 @@ type Report struct {
 // Bounds of what a report may say.
 const (
 	MaxTurns    = 1000
-	MaxFrames   = 36_000
+	MaxFrames   = scene.MaxFrames
 	MaxFilm     = 1 << 30 // bytes
 	RecordBytes = 64
 )
