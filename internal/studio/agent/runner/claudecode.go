@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -23,13 +22,14 @@ func (s *session) runClaudeCode(ctx context.Context, base string) agent.End {
 	}
 	s.report.set(func(r *agent.Report) { r.Phase = agent.Writing })
 	r, err := s.run(ctx, command{
-		role: "claude", timeout: left, keep: output, tee: turns, errs: s.c.Output,
+		role: "claude", timeout: left, keep: output, errs: s.c.Output,
 		argv: []string{
 			filepath.Join(s.c.Foreign, "claude"), "--print", "Read " + agent.BriefName + " and make the film.",
 			"--output-format", "stream-json", "--verbose", "--model", s.order.Model, "--max-turns", strconv.Itoa(s.order.Turns),
 			"--append-system-prompt", rules + foreign, "--dangerously-skip-permissions", "--strict-mcp-config", "--setting-sources", "",
 		},
 		env: claudeEnv(s.order, base),
+		tee: &lines{most: 8 << 20, take: turns.line}, // an event holds a picture at most
 	})
 	s.log.Info("Claude Code has ended", "status", r.code, "turns", turns.turns, "result", turns.result)
 	switch {
@@ -60,28 +60,12 @@ func claudeEnv(o agent.Order, base string) []string {
 	}
 }
 
-// claudeStream reads the events that Claude Code prints, one a line.
+// claudeStream takes in the events that Claude Code prints.
 type claudeStream struct {
 	turn   func(n int)
-	part   []byte
 	seen   map[string]bool // ids of messages
 	turns  int
 	result string
-}
-
-func (c *claudeStream) Write(p []byte) (int, error) {
-	n := len(p)
-	for {
-		head, rest, found := bytes.Cut(p, []byte{'\n'})
-		if len(c.part) < 8<<20 { // an event holds a picture at most
-			c.part = append(c.part, head...)
-		}
-		if !found {
-			return n, nil
-		}
-		c.line(c.part)
-		c.part, p = c.part[:0], rest
-	}
 }
 
 func (c *claudeStream) line(text []byte) {

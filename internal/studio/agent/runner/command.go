@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -102,6 +103,29 @@ func status(err error) int {
 		return exit.ExitCode()
 	default:
 		return -1
+	}
+}
+
+// lines hands on what is written to it line by line. Of a line that is longer
+// than most it keeps the beginning.
+type lines struct {
+	most int // bytes, and one write more
+	take func(line []byte)
+	part []byte
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		head, rest, found := bytes.Cut(p, []byte{'\n'})
+		if len(l.part) < l.most {
+			l.part = append(l.part, head...)
+		}
+		if !found {
+			return n, nil
+		}
+		l.take(l.part)
+		l.part, p = l.part[:0], rest
 	}
 }
 

@@ -30,7 +30,6 @@ const (
 
 // reply is what a command of ours prints.
 type reply struct {
-	OK    bool            `json:"ok"`
 	Data  json.RawMessage `json:"data"`
 	Error *struct {
 		Code    string `json:"code"`
@@ -42,10 +41,10 @@ type reply struct {
 // proofreel runs a command of this program and gives its answer. progress, if
 // any, is told of frames that are done.
 func (s *session) proofreel(ctx context.Context, timeout time.Duration, progress func(done, total int), args ...string) (json.RawMessage, error) {
-	lines := &lines{progress: progress}
+	said := &saying{progress: progress}
 	r, err := s.run(ctx, command{
 		role: args[0], argv: append([]string{s.c.Program}, args...), env: []string{"PROOFREEL_OUTPUT=json"},
-		timeout: timeout, keep: 1 << 20, errs: lines,
+		timeout: timeout, keep: 1 << 20, errs: &lines{most: 1 << 20, take: said.line},
 	})
 	switch {
 	case err != nil:
@@ -55,11 +54,11 @@ func (s *session) proofreel(ctx context.Context, timeout time.Duration, progress
 	}
 	text := r.out
 	if r.code != 0 {
-		text = lines.last
+		text = said.last
 	}
 	var a reply
 	if err := json.Unmarshal([]byte(text), &a); err != nil {
-		return nil, fmt.Errorf("%s ended with status %d: %s", args[0], r.code, clip(lines.last, 2000))
+		return nil, fmt.Errorf("%s ended with status %d: %s", args[0], r.code, clip(said.last, 2000))
 	}
 	if a.Error != nil {
 		return nil, fmt.Errorf("%s: %s %s", a.Error.Code, a.Error.Message, a.Error.Hint)
@@ -67,40 +66,24 @@ func (s *session) proofreel(ctx context.Context, timeout time.Duration, progress
 	return a.Data, nil
 }
 
-// lines reads what a command of ours prints on stderr: events, then perhaps an
-// error, one JSON object a line.
-type lines struct {
+// saying takes in what a command of ours prints on stderr: events, then perhaps
+// an error, one JSON object a line.
+type saying struct {
 	progress func(done, total int)
-	part     []byte
 	last     string
 }
 
-func (l *lines) Write(p []byte) (int, error) {
-	n := len(p)
-	for {
-		head, rest, found := bytes.Cut(p, []byte{'\n'})
-		if len(l.part) < 1<<20 {
-			l.part = append(l.part, head...)
-		}
-		if !found {
-			return n, nil
-		}
-		l.line(string(l.part))
-		l.part, p = l.part[:0], rest
-	}
-}
-
-func (l *lines) line(text string) {
-	if strings.TrimSpace(text) == "" {
+func (l *saying) line(text []byte) {
+	if len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
-	l.last = text
+	l.last = string(text)
 	var e struct {
 		Event      string `json:"event"`
 		Step       int    `json:"step"`
 		TotalSteps int    `json:"totalSteps"`
 	}
-	if l.progress != nil && json.Unmarshal([]byte(text), &e) == nil && e.Event == "progress" && e.TotalSteps > 0 {
+	if l.progress != nil && json.Unmarshal(text, &e) == nil && e.Event == "progress" && e.TotalSteps > 0 {
 		l.progress(e.Step, e.TotalSteps)
 	}
 }
