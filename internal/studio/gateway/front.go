@@ -59,7 +59,7 @@ func (j *Job) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		j.deny(w, refused(err))
 		return
 	}
-	for _, name := range req.Drops() {
+	for name := range req.Dropped {
 		j.note(j.dropped, name)
 	}
 	c := call{j: j, w: w, rc: rc, req: req, agent: r.Context()}

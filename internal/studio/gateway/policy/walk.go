@@ -3,7 +3,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -358,6 +357,3 @@ func (w *walk) union(s *shape, v strictjson.Value) (bool, *RefusalError) {
 		return true, w.object(t.fields, v, name)
 	}
 }
-
-// Drops gives what was dropped, in order, for a log line.
-func (r *Request) Drops() []string { return slices.Sorted(maps.Keys(r.Dropped)) }
