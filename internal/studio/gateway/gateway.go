@@ -10,6 +10,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,20 +185,15 @@ func (g *Gateway) newJob(c JobConfig) (*Job, error) {
 }
 
 func (t Timeouts) withDefaults() Timeouts {
-	def := func(v *time.Duration, d time.Duration) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&t.Header, 10*time.Second)
-	def(&t.Body, time.Minute)
-	def(&t.Idle, 2*time.Minute)
-	def(&t.Write, 30*time.Second)
-	def(&t.Dial, 15*time.Second)
-	def(&t.Call, 15*time.Minute)
-	def(&t.Silence, 3*time.Minute)
-	def(&t.Drain, 5*time.Minute)
-	def(&t.Close, 30*time.Second)
+	t.Header = cmp.Or(t.Header, 10*time.Second)
+	t.Body = cmp.Or(t.Body, time.Minute)
+	t.Idle = cmp.Or(t.Idle, 2*time.Minute)
+	t.Write = cmp.Or(t.Write, 30*time.Second)
+	t.Dial = cmp.Or(t.Dial, 15*time.Second)
+	t.Call = cmp.Or(t.Call, 15*time.Minute)
+	t.Silence = cmp.Or(t.Silence, 3*time.Minute)
+	t.Drain = cmp.Or(t.Drain, 5*time.Minute)
+	t.Close = cmp.Or(t.Close, 30*time.Second)
 	return t
 }
 
@@ -209,24 +205,16 @@ func defaultCaps() Caps {
 }
 
 func (c Caps) withDefaults(d Caps) Caps {
-	c.MaxTokens = or(c.MaxTokens, d.MaxTokens)
-	c.MinTokens = or(c.MinTokens, d.MinTokens)
-	c.Counts = or(c.Counts, d.Counts)
-	c.InFlight = or(c.InFlight, d.InFlight)
-	c.Conns = or(c.Conns, d.Conns)
-	c.Rate = or(c.Rate, d.Rate)
-	c.Burst = or(c.Burst, d.Burst)
-	c.Body = or(c.Body, d.Body)
-	c.Answer = or(c.Answer, d.Answer)
-	c.Event = or(c.Event, d.Event)
-	c.HeaderBytes = or(c.HeaderBytes, d.HeaderBytes)
+	c.MaxTokens = cmp.Or(c.MaxTokens, d.MaxTokens)
+	c.MinTokens = cmp.Or(c.MinTokens, d.MinTokens)
+	c.Counts = cmp.Or(c.Counts, d.Counts)
+	c.InFlight = cmp.Or(c.InFlight, d.InFlight)
+	c.Conns = cmp.Or(c.Conns, d.Conns)
+	c.Rate = cmp.Or(c.Rate, d.Rate)
+	c.Burst = cmp.Or(c.Burst, d.Burst)
+	c.Body = cmp.Or(c.Body, d.Body)
+	c.Answer = cmp.Or(c.Answer, d.Answer)
+	c.Event = cmp.Or(c.Event, d.Event)
+	c.HeaderBytes = cmp.Or(c.HeaderBytes, d.HeaderBytes)
 	return c
-}
-
-func or[T comparable](v, d T) T {
-	var zero T
-	if v == zero {
-		return d
-	}
-	return v
 }

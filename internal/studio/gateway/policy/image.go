@@ -30,7 +30,7 @@ func (w *walk) picture(v strictjson.Value) *RefusalError {
 	case size.Width < 1 || size.Height < 1 || max(size.Width, size.Height) > w.limits.ImageSide:
 		return refuse("image_side", "%d x %d pixels; a side may have 1 to %d", size.Width, size.Height, w.limits.ImageSide)
 	}
-	w.req.Images = append(w.req.Images, Image{size.Width, size.Height})
+	w.req.Images = append(w.req.Images, size)
 	w.imageBytes += int64(len(v.Text))
 	// Of the alphabet only: there is nothing to escape, and nothing is copied.
 	w.out = append(w.out, '"')

@@ -12,6 +12,8 @@ import (
 	"image/png"
 	"slices"
 	"testing"
+
+	"github.com/proofreel/proofreel/internal/studio/gateway/picture"
 )
 
 func drawn(t testing.TB, typ string, w, h int) string {
@@ -82,7 +84,7 @@ func animated(t testing.TB) string {
 // A header of 1 x 1 before a frame of 4000 x 4000 would be paid for as one pixel.
 func TestPicturesAreMeasuredByTheirFrames(t *testing.T) {
 	_, r, no := rebuild(block(imageOf("gif", onSmallScreen(t, 4000, 3000))))
-	if no != nil || !slices.Equal(r.Images, []Image{{4000, 3000}}) {
+	if no != nil || !slices.Equal(r.Images, []picture.Size{{Width: 4000, Height: 3000}}) {
 		t.Errorf("%+v, %v", r, no)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/proofreel/proofreel/internal/studio/gateway/picture"
 	"github.com/proofreel/proofreel/internal/studio/gateway/strictjson"
 )
 
@@ -268,7 +269,7 @@ func TestCaps(t *testing.T) {
 	if no != nil {
 		t.Fatal(no)
 	}
-	if want := []Image{{40, 30}, {40, 30}}; !slices.Equal(r.Images, want) {
+	if want := []picture.Size{{Width: 40, Height: 30}, {Width: 40, Height: 30}}; !slices.Equal(r.Images, want) {
 		t.Errorf("pictures %v", r.Images)
 	}
 	full := r.Encode(1e9).Len()

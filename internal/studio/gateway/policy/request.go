@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 
+	"github.com/proofreel/proofreel/internal/studio/gateway/picture"
 	"github.com/proofreel/proofreel/internal/studio/gateway/strictjson"
 )
 
@@ -18,16 +20,11 @@ type Limits struct {
 
 // WithDefaults gives the limits with the zero fields filled in.
 func (l Limits) WithDefaults() Limits {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&l.Depth, 64)
-	def(&l.Values, 200_000)
-	def(&l.Images, 100)
-	def(&l.ImageSize, 8<<20)
-	def(&l.ImageSide, 8000)
+	l.Depth = cmp.Or(l.Depth, 64)
+	l.Values = cmp.Or(l.Values, 200_000)
+	l.Images = cmp.Or(l.Images, 100)
+	l.ImageSize = cmp.Or(l.ImageSize, 8<<20)
+	l.ImageSide = cmp.Or(l.ImageSide, 8000)
 	return l
 }
 
@@ -37,16 +34,13 @@ type Pins struct {
 	User  string // metadata.user_id: an opaque name of the job
 }
 
-// Image is a picture of a request.
-type Image struct{ Width, Height int }
-
 // Request is what is left of a request: everything in it was written by us.
 type Request struct {
 	Pins      Pins
 	MaxTokens int64 // as asked for
 	Stream    bool
 	Thinking  Thinking
-	Images    []Image
+	Images    []picture.Size
 	TextBytes int64          // size of it all without the pictures' data
 	Tools     int            // that are left
 	Dropped   map[string]int // by the tables' names
