@@ -49,7 +49,6 @@ type Upstream struct {
 	mu     sync.Mutex
 	seen   []Request
 	play   func(Request) Reply
-	gone   int
 }
 
 // New starts a provider that answers with what play says. Close ends it.
@@ -91,13 +90,6 @@ func (u *Upstream) Messages() int {
 	return n
 }
 
-// Gone counts the requests whose caller left before the answer's end.
-func (u *Upstream) Gone() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.gone
-}
-
 // ServeHTTP implements http.Handler.
 func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -109,15 +101,7 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.seen = append(u.seen, req)
 	play := u.play
 	u.mu.Unlock()
-	reply := play(req)
-	defer func() {
-		if r.Context().Err() != nil {
-			u.mu.Lock()
-			u.gone++
-			u.mu.Unlock()
-		}
-	}()
-	reply.write(r.Context(), w)
+	play(req).write(r.Context(), w)
 }
 
 func (p Reply) write(ctx context.Context, w http.ResponseWriter) {
