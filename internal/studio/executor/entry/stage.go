@@ -27,7 +27,6 @@ type StageDoc struct {
 	Keep   []int       `json:"keep"` // descriptors that the program gets
 	Argv   []string    `json:"argv"`
 	Env    []string    `json:"env"`
-	Limits []Limit     `json:"limits"`
 }
 
 // StageFile is written into StageDir.
@@ -74,9 +73,6 @@ func Stage() error {
 		return err
 	}
 	if err := keepOnly(doc.Keep); err != nil {
-		return err
-	}
-	if err := setLimits(doc.Limits); err != nil {
 		return err
 	}
 	if err := become(doc.User); err != nil {
