@@ -138,8 +138,8 @@ func (b *Box) overLimit() executor.Reason {
 		return b.whyEnded()
 	}
 	members := b.members()
-	scratch := b.scratch()
-	if !b.bare && (used(b.work).bytes > l.Disk+l.Disk/64 || used(b.work).files+scratch.files > maxFiles) {
+	scratch, work := b.scratch(), used(b.work)
+	if !b.bare && (work.bytes > l.Disk+l.Disk/64 || work.files+scratch.files > maxFiles) {
 		return executor.Disk
 	}
 	switch {

@@ -32,12 +32,18 @@ func receiveDir(hand *os.File) (*os.File, error) {
 		return nil, fmt.Errorf("receive the work directory: %w", err)
 	}
 	msgs, err := unix.ParseSocketControlMessage(oob[:n])
-	if err != nil || len(msgs) != 1 {
-		return nil, fmt.Errorf("receive the work directory: %d messages, %w", len(msgs), err)
+	if err != nil {
+		return nil, fmt.Errorf("receive the work directory: %w", err)
+	}
+	if len(msgs) != 1 {
+		return nil, fmt.Errorf("receive the work directory: %d messages", len(msgs))
 	}
 	fds, err := unix.ParseUnixRights(&msgs[0])
-	if err != nil || len(fds) != 1 {
-		return nil, fmt.Errorf("receive the work directory: %d descriptors, %w", len(fds), err)
+	if err != nil {
+		return nil, fmt.Errorf("receive the work directory: %w", err)
+	}
+	if len(fds) != 1 {
+		return nil, fmt.Errorf("receive the work directory: %d descriptors", len(fds))
 	}
 	dir := os.NewFile(uintptr(fds[0]), "work")
 	if st, err := dir.Stat(); err != nil || !st.IsDir() {
