@@ -107,7 +107,8 @@ func (c Config) withDefaults() (Config, error) {
 // files are to blame, and then they are deleted from the box; a fault of code
 // box_failed where a box of ours ended before its time, and then they are kept;
 // disk_full or out_unwritable where the paths can't be written, and then what
-// lay there does still; the runner's errors.
+// lay there does still (but where a file system can't swap two names, a film
+// whose poster failed may have taken its place); the runner's errors.
 func Leave(ctx context.Context, c Config) (Published, error) {
 	c, err := c.withDefaults()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // publish puts both files into place, the film first. When it returns an error
-// what lay at either path before lies there again: nobody's poster is lost for
-// a film that did not come.
+// what lay at either path before lies there again, as far as swap can undo:
+// nobody's poster is lost for a film that did not come.
 func (l *leaving) publish(film, poster *staged) error {
 	if err := errors.Join(replaceable(l.Film), replaceable(l.Poster)); err != nil {
 		return outFault(err)
