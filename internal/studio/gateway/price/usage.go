@@ -204,6 +204,11 @@ func (m Model) scaled(rate ledger.Micros, geo string) ledger.Micros {
 	} else if !slices.Contains([]string{"", "global", "not_available"}, geo) {
 		percent = m.worstGeo()
 	}
+	return scale(rate, percent)
+}
+
+// scale gives a percentage of a rate, rounded up.
+func scale(rate ledger.Micros, percent int64) ledger.Micros {
 	return (rate*ledger.Micros(percent) + 99) / 100
 }
 
@@ -224,20 +229,17 @@ type Worst struct {
 // Worst gives the dearest that a prompt of at most n tokens can cost: all of
 // it written to the cache for five minutes, in the dearest place.
 func (m Model) Worst(n int64) (Worst, error) {
-	r := m.rates(n)
-	scale := func(rate ledger.Micros) ledger.Micros {
-		return (rate*ledger.Micros(m.worstGeo()) + 99) / 100
-	}
+	r, geo := m.rates(n), m.worstGeo()
 	// Each kind of token is rounded up by itself when it is settled.
 	const roundings = 5
-	in, err := ledger.Cost(n, scale(max(r.Input, r.Write5m, r.Read)))
+	in, err := ledger.Cost(n, scale(max(r.Input, r.Write5m, r.Read), geo))
 	if err == nil && in > 0 {
 		in, err = ledger.Sum(in, roundings)
 	}
 	if err != nil {
 		return Worst{}, fmt.Errorf("worst case of %d tokens: %w", n, err)
 	}
-	return Worst{Input: in, Output: scale(r.Output)}, nil
+	return Worst{Input: in, Output: scale(r.Output, geo)}, nil
 }
 
 // Price gives the worst case with so many tokens written.
