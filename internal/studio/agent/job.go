@@ -68,7 +68,6 @@ type Order struct {
 	Seconds   float64 `json:"seconds"`
 	Width     int     `json:"width"`
 	Height    int     `json:"height"`
-	Style     string  `json:"style"`
 	WallMS    int64   `json:"wall_ms"`
 }
 
@@ -142,7 +141,7 @@ func (j Job) files(a Agent) ([]sandbox.File, error) {
 	}
 	order, err := json.MarshalIndent(Order{
 		Agent: a.Name, Model: j.Model, Token: j.Token, Turns: j.Turns, MaxTokens: j.MaxTokens, Thinking: j.Thinking,
-		Seconds: j.Seconds, Width: j.Width, Height: j.Height, Style: j.Style, WallMS: j.Wall.Milliseconds(),
+		Seconds: j.Seconds, Width: j.Width, Height: j.Height, WallMS: j.Wall.Milliseconds(),
 	}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrJob, err)
