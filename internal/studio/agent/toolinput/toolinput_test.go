@@ -10,7 +10,7 @@ import (
 // something by it.
 func TestParseTakesOneObject(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"a":1} `: `{"a":1}`, `{"a":1}x`: "", `{"a":1}]`: "", `{"a":1}}`: "", `{"a":1}{}`: "", `[]`: "", `null`: "", ``: "",
+		`{"a": 1}`: `{"a":1}`, `{"a":1}x`: "", `{"a":1}]`: "", `{"a":1}}`: "", `{"a":1}{}`: "", `[]`: "", `null`: "", ``: "",
 	} {
 		got, err := Parse([]byte(in))
 		if (err == nil) != (want != "") || want != "" && string(got) != want {
