@@ -53,7 +53,7 @@ type Job struct {
 	Wall time.Duration
 
 	// Door and Report are the host's unix sockets: the gateway's for this job,
-	// and the one that ReadReports reads. Mode 0666.
+	// and the one that ServeReports reads. Mode 0666.
 	Door, Report string
 }
 

@@ -16,11 +16,11 @@ const (
 	reportConns = 32                    // connections of one job
 )
 
-// ReadReports reads a connection's records until its end, until what comes is
+// readReports reads a connection's records until its end, until what comes is
 // no record (ErrRecord), or until ctx ends. use is called by this goroutine, at
 // most a hundred times a second, and not after an end phase. The connection is
 // closed.
-func ReadReports(ctx context.Context, conn net.Conn, use func(Report)) error {
+func readReports(ctx context.Context, conn net.Conn, use func(Report)) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	defer func() { _ = conn.Close() }()
@@ -66,7 +66,7 @@ func ServeReports(ctx context.Context, l net.Listener, use func(Report)) error {
 		if err != nil {
 			return errors.Join(ctx.Err(), fmt.Errorf("wait for reports: %w", err))
 		}
-		err = ReadReports(ctx, conn, func(r Report) {
+		err = readReports(ctx, conn, func(r Report) {
 			ended = ended || r.Phase.Ended()
 			use(r)
 		})
