@@ -29,7 +29,8 @@ func Document(out io.Writer) error {
 const preface = `# What passes the gateway
 
 Printed from the tables of ` + "`internal/studio/gateway/policy`" + `, which are also what is applied. A request is parsed
-strictly and written anew from them: the provider gets no byte that we did not write.
+strictly and written anew from them: the provider gets no byte that we did not write, but for the base64 of pictures, of
+which each byte was looked at.
 
 - **allow**: checked, and written anew. A field that is null counts as absent.
 - **set**: written by the gateway, whatever came.
