@@ -218,9 +218,10 @@ func (l *lab) secrets(t *testing.T, got map[string]string, n neighbour) {
 	l.table.add("secrets", "the host's paths in outputs", "token only", seen, "the host has them")
 	// The neighbour's prompt and token are in no argument and no variable of
 	// the host's processes.
+	control := words(len(processesOf("canary-process-51d0")) > 0, "the canary's is found", "")
 	for name, w := range map[string]string{"prompt": prompt, "token": n.token} {
 		found := len(processesOf(w))
-		l.table.add("secrets", "a job's "+name+" in the arguments of processes", "0", fmt.Sprint(found), "the canary's is found: "+fmt.Sprint(len(processesOf("canary-process-51d0"))))
+		l.table.add("secrets", "a job's "+name+" in the arguments of processes", "0", fmt.Sprint(found), control)
 	}
 }
 
