@@ -42,10 +42,10 @@ func (w *walk) picture(v strictjson.Value) *RefusalError {
 // measure walks the whole file: what is paid for is told by its frames, which
 // need not be what its header says.
 func (w *walk) measure(text []byte) (picture.Size, error) {
-	file, err := base64.StdEncoding.AppendDecode(w.file[:0], text)
+	file, err := base64.StdEncoding.AppendDecode((*w.file)[:0], text)
 	if err != nil {
 		return picture.Size{}, picture.ErrMalformed
 	}
-	w.file = file
+	*w.file = file
 	return picture.Measure(w.parent.Str("media_type"), file) //nolint:wrapcheck // the rules tell them apart
 }

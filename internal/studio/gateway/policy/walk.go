@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/proofreel/proofreel/internal/studio/gateway/strictjson"
 )
@@ -44,10 +45,16 @@ func clip[S ~string | ~[]byte](s S) string { return string(s[:min(len(s), 64)]) 
 type Rules struct {
 	table  *shape
 	limits Limits
+	files  sync.Pool // of *[]byte, for pictures: fresh memory costs more than the walk
 }
 
 // New makes the rules with these limits.
-func New(l Limits) *Rules { return &Rules{body(), l.WithDefaults()} }
+func New(l Limits) *Rules {
+	return &Rules{
+		table: body(), limits: l.WithDefaults(),
+		files: sync.Pool{New: func() any { return new([]byte) }},
+	}
+}
 
 // Rebuild reads a request's body and writes it anew by the tables. Errors are
 // of *RefusalError. The request's pictures are pieces of raw. One that only counts
@@ -62,7 +69,9 @@ func (p *Rules) Rebuild(raw []byte, pins Pins, counts bool) (*Request, error) {
 		}
 		return nil, err
 	}
-	w := walk{limits: l, tools: map[string]bool{}, req: &Request{Pins: pins, Dropped: map[string]int{}}}
+	file := p.files.Get().(*[]byte) //nolint:forcetypeassert // nothing else is put there
+	defer p.files.Put(file)
+	w := walk{limits: l, file: file, tools: map[string]bool{}, req: &Request{Pins: pins, Dropped: map[string]int{}}}
 	w.out = make([]byte, 0, min(len(raw)+64, 64<<10)) // pictures are not in it
 	if r := w.body(p.table, v, counts); r != nil {
 		return nil, r
@@ -82,7 +91,7 @@ type walk struct {
 	choiceOf   *shape
 	parent     strictjson.Value // the object whose member is at hand
 	imageBytes int64
-	file       []byte // of the picture at hand; the next one takes its place
+	file       *[]byte // of the picture at hand; the next one takes its place
 }
 
 func (w *walk) body(table *shape, v strictjson.Value, counts bool) *RefusalError {
