@@ -69,7 +69,7 @@ func (p *Rules) Rebuild(raw []byte, pins Pins, counts bool) (*Request, error) {
 		}
 		return nil, err
 	}
-	file := p.files.Get().(*[]byte) //nolint:forcetypeassert // nothing else is put there
+	file := p.files.Get().(*[]byte) //nolint:errcheck,forcetypeassert // nothing else is put there
 	defer p.files.Put(file)
 	w := walk{limits: l, file: file, tools: map[string]bool{}, req: &Request{Pins: pins, Dropped: map[string]int{}}}
 	w.out = make([]byte, 0, min(len(raw)+64, 64<<10)) // pictures are not in it
